@@ -1,4 +1,4 @@
-//! The lines of `docs/algorithms.md`, each beside its meaning in sequence.
+//! The lines of `docs/algorithms.md`, each next to its sequential meaning.
 #![forbid(unsafe_code)]
 
 use tine::algorithms::{Combine, for_each_fed, random_permutation};

@@ -410,13 +410,13 @@ const fn facade(source: &'static str) -> Crate {
     }
 }
 
-/// What a doc comment would say of a crate that users of tine do not add.
+/// What a doc comment would say about a crate that users of tine do not add.
 const INNER: [&str; 3] = ["tine_pool::", "tine_iter::", "tine_collections::"];
 
-/// Packages that may be patched to run on the shims, and so must not be below them.
+/// Packages that may be patched to run on the shims, so no crate below them may depend on them.
 const CLIENTS: &[&str] = &["hashbrown", "indexmap", "indicatif", "ndarray"];
 
-/// The most lines that a file may have.
+/// The greatest number of lines in a file.
 const LINES: usize = 900;
 
 #[test]
@@ -525,7 +525,7 @@ fn nothing_below_the_shims_is_a_client_of_rayon() {
     }
 }
 
-/// What a published package of this manifest depends on.
+/// The dependencies of a published package, from its manifest.
 fn dependencies(manifest: &str) -> Vec<String> {
     let mut inside = false;
     let mut found = Vec::new();

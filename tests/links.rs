@@ -45,7 +45,7 @@ fn find(directory: &Path, documents: &mut Vec<PathBuf>) {
     }
 }
 
-/// The targets of a document's links, each with its line. Code is passed over.
+/// The targets of a document's links, each with its line. Code is skipped.
 fn links(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut references = BTreeMap::new();
@@ -72,7 +72,7 @@ fn links(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// Lines outside of fences, without what stands between backticks.
+/// Lines outside fences, without the text between backticks.
 fn prose(text: &str) -> impl Iterator<Item = (usize, String)> {
     let mut fenced = false;
     (1..).zip(text.lines()).filter_map(move |(at, line)| {

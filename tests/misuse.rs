@@ -1,4 +1,4 @@
-//! The compiler's message to a program that misuses tine names the way out.
+//! The compiler's message for a program that misuses tine names the way out.
 //!
 //! Each program in `tests/misuse/` has a `mistake` and, behind `cfg(mended)`, the same done right.
 //! The mistake must not compile, and the message must hold every line that the program's first
@@ -88,7 +88,7 @@ fn check(program: &Path, flags: &str) -> (bool, String) {
     (output.status.success(), said)
 }
 
-/// There may be several, of other features: any will do, and the newest is one of this source.
+/// There may be several, with other features: any is good enough, and the newest is made from this source.
 fn newest_tine(libraries: &Path) -> PathBuf {
     let is_tine = |path: &PathBuf| {
         let name = path.file_name().unwrap().to_string_lossy();

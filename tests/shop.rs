@@ -1,6 +1,6 @@
-//! A user's program over all collections at once: orders are counted, grouped, joined and published
-//! while others read, under tokens, in scopes, on pools of one thread and of many, with goods whose
-//! `Hash`, `Eq`, `Clone` and `Drop` panic. Every value is counted.
+//! A user's program over all collections at once: orders are counted, grouped, joined and published while other
+//! threads read, under tokens, in scopes, on pools of one thread and of many, with goods whose `Hash`, `Eq`,
+//! `Clone` and `Drop` panic. Every value is counted.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use tine::prelude::*;
 use tine::{ParHashMap, ParVec, ReadMap, StopToken, ThreadPoolBuilder, scope, with_token};
 
-/// What a shop counts its goods by: how many are alive, and what blows, after how many times.
+/// By what a shop counts its goods: how many are alive, and which call panics, after how many calls.
 #[derive(Default)]
 struct Books {
     alive: AtomicI64,
@@ -144,7 +144,7 @@ fn on_pools(work: impl Fn() + Sync) {
             .build()
             .expect("a pool");
         pool.install(&work);
-        // Two at once, one inside of a scope.
+        // Two at once, one inside a scope.
         pool.scope(|s| {
             s.spawn(|_| work());
             work();

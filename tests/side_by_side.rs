@@ -1,7 +1,7 @@
 //! The page `tine::guide::side_by_side` against std and the collections: each stable method of `HashMap`, its
 //! entries, `HashSet`, `Vec` and slices is there under its name, or the page says what to write in its place.
 //!
-//! Which methods std has is in `side_by_side/std.txt`. A test reads them out of std's source, where that is there.
+//! `side_by_side/std.txt` lists the methods of std. A test reads them from std's source, if that is there.
 
 #![forbid(unsafe_code)]
 
@@ -22,7 +22,8 @@ const MAP: &[&str] = &[
 const SET: &[&str] = &["set.rs", "set/algebra.rs"];
 const VEC: &[&str] = &["vec/par_vec.rs", "vec/par.rs", "vec/iter.rs"];
 
-/// A type of std, the section of the page that is about it, our files, and where std's source has it.
+/// A type of std, the section of the page that is about it, our files, and the place of the type in std's
+/// source.
 type Row = (
     &'static str,
     &'static str,
@@ -74,7 +75,7 @@ const ROWS: &[Row] = &[
     ),
 ];
 
-/// What traits give, and the page names beside methods.
+/// Methods that traits give, and that the page names next to methods.
 const BY_TRAITS: &[&str] = &["into_iter", "extend", "collect"];
 
 /// A public function's name.
@@ -124,7 +125,7 @@ fn named(cell: &str) -> Vec<&str> {
         .collect()
 }
 
-/// What the page leaves out, by the list and our methods.
+/// The methods that the page leaves out, according to the list and our methods.
 fn lacks(page: &str, section: &str, all: &[&str], here: &[String]) -> Vec<String> {
     let rows = table(page, section);
     let named: Vec<&str> = rows.iter().flat_map(|row| named(row[0])).collect();
@@ -133,8 +134,8 @@ fn lacks(page: &str, section: &str, all: &[&str], here: &[String]) -> Vec<String
     missing.map(|name| format!("{section}::{name}")).collect()
 }
 
-/// Rows that say something else than our methods do: "the same" of one that is not there, or another way
-/// to write one that is.
+/// Rows that contradict our methods: "the same" for a method that is not there, or another way to write a
+/// method that is there.
 fn untrue(page: &str, section: &str, all: &[&str], here: &[String]) -> Vec<String> {
     let mut found = Vec::new();
     for row in table(page, section) {
@@ -171,7 +172,7 @@ fn every_method_of_std_is_there_or_named() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The test finds what is missing, and what is not so.
+/// The test finds missing methods, and false rows.
 #[test]
 fn a_page_that_is_silent_or_wrong_fails() {
     let page = "# `Vec`\n\n| std | tine |\n|---|---|\n| `v[i]`, `get(i)` | the same |\n\
@@ -253,7 +254,7 @@ fn is_inherent(head: &str, of: &str) -> bool {
         }
 }
 
-/// The source of std, of the version that the list is of, if it is there.
+/// The source of std, in the version that the list was made from, if it is there.
 fn source_of_std(list: &str) -> Option<PathBuf> {
     let asked = |word: &str| {
         let output = Command::new("rustc").args(word.split(' ')).output().ok()?;
@@ -267,8 +268,8 @@ fn source_of_std(list: &str) -> Option<PathBuf> {
     (first.contains(&format!("std {version}.")) && library.exists()).then_some(library)
 }
 
-/// The list is what std's source says. `TINE_WRITE_TABLES=1` writes it anew. Without the source, or with
-/// that of another version, there is nothing to compare with; `stable` has the test below. With
+/// The list agrees with std's source. `TINE_WRITE_TABLES=1` writes it again. Without the source, or with the
+/// source of another version, there is nothing to compare with; `stable` has the test below. With
 /// `TINE_NEED_SOURCE` that is a failure.
 #[test]
 fn the_list_is_that_of_std() {

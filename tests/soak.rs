@@ -1,10 +1,10 @@
-//! Everything at once, at random, on more threads than there are processors.
+//! Everything at the same time, at random, on more threads than there are processors.
 //!
-//! As part of `cargo test` for a second or two; `tests/soak.sh 120` runs it for 120 seconds under
-//! the thread sanitizer. `TINE_SOAK` sets the seconds, `TINE_SEED` where the choices begin, and
-//! `TINE_ONLY` a text: only actions whose name contains it are run. The seed decides what is run,
-//! and the system what runs beside it. A watchdog ends the process if an actor stands still, and
-//! prints what each was doing.
+//! As part of `cargo test` it runs for a second or two; `tests/soak.sh 120` runs it for 120 seconds under the
+//! thread sanitizer. `TINE_SOAK` sets the seconds, `TINE_SEED` the seed of the choices, and `TINE_ONLY` a text:
+//! only actions whose name contains it are run. The seed decides what is run, and the system decides what runs
+//! at the same time. A watchdog ends the process if an actor stands still, and prints what each actor was
+//! doing.
 
 #![forbid(unsafe_code)]
 
@@ -28,7 +28,7 @@ use watch::Watch;
 /// How many ordinary threads call on the pools at the same time.
 const ACTORS: usize = 6;
 
-/// Seats of the pools that they share, beside the global one.
+/// Seats of the pools that the actors share, in addition to the global pool.
 const POOLS: [usize; 4] = [1, 2, 5, 16];
 
 #[test]
@@ -54,8 +54,8 @@ fn everything_at_once() {
     watch::say(&format!("soak: {rounds} rounds\n"));
 }
 
-/// One thread's part: one action after another, on some pool or as a guest of the global one.
-/// Returns their number.
+/// One thread's part: one action after another, on some pool or as a guest of the global pool. Returns the
+/// number of actions.
 fn act(actor: usize, seed: u64, end: Instant, common: &Common, watch: &Watch) -> u64 {
     let mut random = actions::Random::new(seed.wrapping_mul(ACTORS as u64) + actor as u64);
     let only = env::var("TINE_ONLY").unwrap_or_default();

@@ -65,7 +65,7 @@ impl Subscriber for Collector {
     fn event(&self, _: &Event<'_>) {}
 }
 
-/// Runs a test in a thread of its own, and fails if it takes too long.
+/// Runs a test on a separate thread, and fails if it takes too long.
 fn in_time(test: impl FnOnce() + Send + 'static) {
     let (done, over) = mpsc::channel();
     let test = thread::spawn(move || {

@@ -1,7 +1,7 @@
 //! The examples, as a user starts them: on one rank, and on several that are threads.
 //!
-//! Each checks its own answer; here that they say the same on any number of ranks,
-//! and what a wrong launch and a failing rank say.
+//! Each checks its own answer; here: that they say the same on any number of ranks, and what a wrong launch and
+//! a failing rank say.
 
 #[path = "examples/started.rs"]
 mod started;
@@ -148,7 +148,7 @@ fn the_first_line_says_rank_and_reason() {
     );
 }
 
-/// Where the text cannot be written, a failing rank ends the job all the same.
+/// If the text cannot be written, a failing rank ends the job nevertheless.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_failure_that_cannot_be_told_ends_all() {

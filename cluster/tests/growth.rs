@@ -1,5 +1,5 @@
-//! Many ranks, as threads: every verb is right, and what it sends follows the
-//! formulas of `docs/cluster_growth.md`.
+//! Many ranks, as threads: every verb is right, and the amount that it sends follows the formulas of
+//! `docs/cluster_growth.md`.
 
 #[path = "ranks/watch.rs"]
 mod watch;
@@ -44,9 +44,8 @@ fn reductions() {
     }
 }
 
-/// A sort: a header; in each round of the splitters two gatherings and a sum; the
-/// counts; an exchange of at most one message to each other rank, of all items
-/// but those that stay.
+/// A sort: a header; in each round of the splitters two gatherings and a sum; the counts; an exchange of at
+/// most one message to each other rank, with all items except those that stay.
 #[test]
 fn sorts() {
     for &ranks in RANKS {

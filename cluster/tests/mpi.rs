@@ -1,12 +1,11 @@
-//! Ranks that `mpirun` starts: the examples say what they say on one rank, and the
-//! table of faults.
+//! Ranks that `mpirun` starts: the examples say what they say on one rank, and the table of faults.
 //!
 //! Built with the feature `mpi`. Where there is no `mpirun` the tests say so and
 //! pass, unless TINE_NEED_MPI=1. With MPICH beside Open MPI:
 //!
 //!     MPICC=mpicc.mpich MPIRUN=mpirun.mpich cargo test -p tine-cluster --features mpi --test mpi
 //!
-//! One job runs at a time, so that the limits of time are those of one job.
+//! One job runs at a time, so that the time limits are for one job.
 #![cfg(feature = "mpi")]
 
 #[path = "examples/started.rs"]
@@ -67,7 +66,7 @@ fn mpirun(options: &[&str], ranks: usize, name: &str, variables: &[(&str, &str)]
     finish(&mut job(options, ranks, name, variables))
 }
 
-/// A job of `verbs` on three ranks, of which the first alone has a variable.
+/// A job of `verbs` on three ranks; only the first has a variable.
 fn first_has(options: &[&str], name: &str, value: &str) -> Started {
     let _turn = turn();
     let first = format!("{name}={value}");
@@ -179,7 +178,7 @@ fn the_first_line_says_rank_and_reason() {
     }
 }
 
-/// A rank that the system ends says nothing, or std's word about memory; the launcher names it.
+/// A rank that the system ends says nothing, or std's message about memory; the launcher names the rank.
 #[test]
 fn the_launcher_names_the_rank_that_is_gone() {
     let Some(options) = launcher() else { return };

@@ -1,5 +1,5 @@
-//! What a rank says if there is no memory for what the others send: an allocator that refuses large
-//! pieces to one rank.
+//! What a rank says if there is no memory for what the other ranks send: an allocator that refuses large pieces
+//! to one rank.
 
 #[path = "ranks/watch.rs"]
 mod watch;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tine_cluster::Cluster;
 use watch::ThreadRanks;
 
-/// Refuses what is larger than this thread may have.
+/// Refuses requests that are larger than this thread may have.
 struct Refusing;
 
 thread_local! {
@@ -41,8 +41,7 @@ const RANKS: usize = 4;
 /// The rank that gets little.
 const POOR: usize = 2;
 
-/// What the job says if that rank may have pieces of `most` bytes in `verb`: how many bytes it
-/// wants.
+/// What the job says if that rank may have pieces of `most` bytes in `verb`: the number of bytes that it wants.
 fn poor(name: &str, most: usize, verb: impl Fn(&Cluster) + Sync) -> usize {
     let ran = ThreadRanks::new(RANKS).round(1 << 16).run(|c| {
         if c.rank() == POOR {

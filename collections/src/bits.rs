@@ -96,8 +96,8 @@ impl ParBitSet {
     #[track_caller]
     pub fn insert(&self, number: usize) -> bool {
         let (word, bit) = self.place(number);
-        // Acquire: with the Release of the thread that inserted it. Looking first spares other
-        // threads their copy of the word.
+        // Acquire: with the Release of the thread that inserted it. Reading first lets other threads keep their
+        // copy of the word.
         if word.load(Acquire) & bit != 0 {
             return false;
         }
@@ -162,7 +162,7 @@ impl ParBitSet {
     #[inline]
     pub fn count(&self) -> usize {
         let words = self.words.par_iter();
-        // Acquire: with the Release of the thread that inserted what is counted.
+        // Acquire: with the Release of the threads that inserted the counted numbers.
         words
             .map(|word| word.load(Acquire).count_ones() as usize)
             .sum()
@@ -179,7 +179,7 @@ impl ParBitSet {
     /// ```
     #[inline]
     pub fn is_empty(&self) -> bool {
-        // Acquire: with the Release of the thread that removed the last.
+        // Acquire: with the Release of the thread that removed the last number.
         self.words.iter().all(|word| word.load(Acquire) == 0)
     }
 

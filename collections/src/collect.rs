@@ -62,7 +62,7 @@ where
                 table: mut fresh, ..
             }) => match self.shards.stem_mut() {
                 Some(table) if table.is_empty() && table.capacity() <= fresh.capacity() => {
-                    // Most keys were there more than once.
+                    // Most keys came more than once.
                     let bytes = fresh.capacity().saturating_mul(mem::size_of::<(K, V)>());
                     if bytes > SPARE && fresh.len() < fresh.capacity() / 4 {
                         let room = table.capacity().max(2 * fresh.len());
@@ -93,7 +93,7 @@ where
                 let tables = self.shards.tables_mut();
                 assert_eq!(tables.len(), parts.len(), "each part has its shard");
                 let work: Vec<_> = tables.into_iter().zip(parts).collect();
-                // Each part has about as many keys as any other, whatever they are.
+                // All parts have about equally many keys, whatever the keys are.
                 let keys = AtomicUsize::new(0);
                 par_map(work, &|(table, lists): (_, Lists<G, (K, V)>)| {
                     let empty = table.is_empty();
@@ -119,7 +119,7 @@ fn insert<K: Eq + Hash, V, S: BuildHasher>(
     merge: &impl Fn(&mut V, V),
 ) {
     let rehash = |(key, _): &(K, V)| hasher.hash_one(key);
-    // One table's entries come in the order of their hashes: they would crowd a table that grows.
+    // The entries of one table come in the order of their hashes: they would crowd a table that grows.
     grow(table, pairs.len(), rehash).expect("capacity overflow, or no memory for the entries");
     for pair in pairs {
         let hash = hasher.hash_one(&pair.0);
@@ -140,7 +140,7 @@ fn fill<G: Tag, K: Eq + Hash, V, S: BuildHasher>(
     let rows = lists.iter().map(List::len).sum();
     let mut foresight = Foresight::new(if foresees { rows } else { 0 });
     if keys > 0 && table.is_empty() {
-        // The number varies by its root.
+        // The number varies by about its square root.
         let room = (keys + 2 * keys.isqrt()).min(rows);
         grow(table, room, rehash).expect("capacity overflow, or no memory for the entries");
     }

@@ -61,7 +61,7 @@ impl<T> Leaving<'_, T> {
                 expect_owned(coming);
             }
             self.0 = rest;
-            // SAFETY: it is there, and is stepped over before it is dropped, so it is dropped once.
+            // SAFETY: the entry is there, and is stepped over before it is dropped, so it is dropped once.
             unsafe { first.assume_init_drop() };
         }
     }
@@ -112,7 +112,7 @@ fn share<T: Send>(entries: Leaving<'_, T>) {
 fn drop_at_best<T: Send>(mut entries: Leaving<'_, T>) -> Option<bool> {
     let mut found = None;
     let few = 64;
-    // Destructors that work for longer than that are no matter of memory.
+    // If destructors take longer than this, memory is not what they spend their time on.
     let dear = Duration::from_micros(few as u64);
     if entries.0.len() > 8 * TRIAL && time(|| drop(entries.cut(few))) < dear {
         drop(entries.cut(TRIAL / 4));
@@ -208,15 +208,15 @@ where
     H::Entry: Send,
 {
     let Some((mut mapped, count)) = elsewhere(&holders) else {
-        // An end halfway would come out of a destructor.
+        // If it ended halfway, a destructor would unwind.
         sheltered(|| drop(par_map(holders, &H::drop_inside)));
         return;
     };
     let entries = &mut mapped.room()[..count];
     let pairs = with_room(holders, entries);
-    // An end halfway would leave entries that no thread drops.
+    // If it ended halfway, some entries would never be dropped.
     sheltered(|| drop(par_map(pairs, &fill)));
-    // SAFETY: they were written, all of them, and are used here alone.
+    // SAFETY: all of them were written, and are used only here.
     let entries = unsafe { Leaving::new(entries) };
     sheltered(|| _ = drop_at_best(entries));
 }
@@ -228,7 +228,7 @@ pub(crate) fn drop_alone<H: Holder>(holders: Vec<H>) {
     };
     let entries = &mut mapped.room()[..count];
     with_room(holders, entries).into_iter().for_each(fill);
-    // SAFETY: they were written, all of them, and are used here alone.
+    // SAFETY: all of them were written, and are used only here.
     drop(unsafe { Leaving::new(entries) });
 }
 
@@ -287,7 +287,7 @@ impl<T> Kept<T> {
     fn leave(&mut self) -> Leaving<'_, T> {
         let len = mem::take(&mut self.len);
         let entries = &mut self.room.room()[..len];
-        // SAFETY: `push` and `fill` wrote the first `len`, and nothing leads to them any more.
+        // SAFETY: `push` and `fill` wrote the first `len`, and nothing else refers to them any more.
         unsafe { Leaving::new(entries) }
     }
 }
@@ -445,7 +445,7 @@ mod tests {
     fn nothing_is_lost_by_a_panic() {
         let count = 8 * TRIAL + FEW;
         let places = [0, 64, count - 1, 1, 63, TRIAL, 3 * TRIAL, 8 * TRIAL - 1];
-        // A panic takes Miri seconds.
+        // Under Miri, a panic takes seconds.
         let some = if cfg!(miri) { 3 } else { places.len() };
         for at in places.into_iter().take(some) {
             all_once::<0>(&[count - 5, 5], &[at], false);

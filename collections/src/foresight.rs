@@ -78,7 +78,7 @@ const LIGHT: usize = 1 << 14;
 pub(crate) fn headroom(keys: usize, seen: usize) -> usize {
     let again = seen.saturating_sub(keys);
     let share = again as f64 / seen.max(1) as f64;
-    // Where most items met their own key, hardly one more key is to come, or keys are not equally frequent.
+    // If most items met their own key, hardly one more key will come, or keys are not equally frequent.
     if keys < TELLING || share > 0.7 {
         return keys.max(1);
     }
@@ -180,14 +180,14 @@ mod tests {
 
     #[test]
     fn room_where_it_is_known_how_many_come() {
-        // Never more than come; where few do, for all keys that are foretold.
+        // Never for more than will come; if few items come, for all keys that are foretold.
         assert_eq!(room_for(3, 3, 1000), 3);
         let all_new = room_for(100, 100, 5_000);
         assert!((4_900..=5_000).contains(&all_new), "{all_new}");
         let few = room_for(900, 2_000, 10_000);
         assert!(few < 400 && few >= new_keys(2_000, 900, 10_000), "{few}");
         assert_eq!(room_for(100, 100, 0), 1);
-        // Where many do, step by step.
+        // If many come, step by step.
         assert_eq!(room_for(100, 100, LIGHT + 1), headroom(100, 100));
         assert_eq!(room_for(20_000, 20_000, LIGHT + 1), LIGHT + 1);
     }

@@ -140,7 +140,7 @@ mod tests {
                 let mut row: Vec<_> = (0..len).map(key).collect();
                 let dropped = catch_unwind(AssertUnwindSafe(|| drop_ahead(&mut row)));
                 assert_eq!(dropped.is_err(), at < len);
-                // What is left if a hash panics before the first drop is its owner's.
+                // If a hash panics before the first drop, the owner of the row drops what is left.
                 drop(row);
                 assert_eq!(Rc::strong_count(&token), 1);
             }

@@ -90,7 +90,7 @@ impl<T: Send, S> Bag<T, S> for Vec<T> {
 
     #[inline]
     fn fill(&mut self, values: &mut impl Iterator<Item = T>, most: usize, _: &S) {
-        // As many as there is room for, so that the check for more is no part of the loop.
+        // Exactly the number that there is room for, so that the loop need not check for more.
         let room = most.saturating_add(1).saturating_sub(self.len());
         self.extend(values.take(room));
     }
@@ -411,14 +411,14 @@ where
         (self.split_off_left(), self, reducer)
     }
 
-    // Of `flat_map`, each inner iterator goes on with the piece of the inner iterator before it.
+    // In `flat_map`, each inner iterator goes on with the piece of the inner iterator before it.
     const RESUMES: bool = true;
 
     fn resume(self, so_far: Self::Result) -> Self {
         Self::after(self.plan, Some(so_far))
     }
 
-    // One run from block to block; another only for what another thread takes.
+    // A single run from block to block; another run only for a part that another thread takes.
     const ADVANCES: bool = true;
 
     fn worth(&self) -> u64 {
@@ -436,7 +436,7 @@ where
     fn into_folder(self) -> Self::Folder {
         let plan = self.plan;
         let begin = || {
-            // Relaxed: whichever thread takes it, one alone does.
+            // Relaxed: it does not matter which thread takes the number; only one does.
             let expected = plan.expected.swap(0, Ordering::Relaxed);
             Box::new(Piece {
                 before: Vec::new(),

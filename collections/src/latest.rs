@@ -18,7 +18,7 @@ pub(crate) struct Latest<K, V> {
     expected: usize,
     /// How many of the first pairs have come, which tell how many keys all will have.
     seen: usize,
-    /// Whether these have told that what follows is to be scattered.
+    /// Whether these pairs have shown that the following pairs should be scattered.
     full: bool,
 }
 
@@ -57,7 +57,7 @@ impl<K, V> IntoIterator for Latest<K, V> {
 
 impl<K: Eq + Hash + Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Latest<K, V> {
     const FEW: usize = 1 << 17;
-    // One table takes no longer than the loop's.
+    // A single table takes no longer than the loop's.
     const ALONE: usize = 1 << 19;
     // Another table is filled from nothing, and then merged.
     const WORTH: u64 = 2_000_000;
@@ -124,7 +124,7 @@ impl<K: Eq + Hash + Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Latest<K, 
     fn append(&mut self, later: Self, hasher: &S) {
         let table = &mut self.table;
         let rehash = |(key, _): &(K, V)| hasher.hash_one(key);
-        // One table's entries come in the order of their hashes: they would crowd a table that grows.
+        // The entries of one table come in the order of their hashes: they would crowd a table that grows.
         grow(table, later.table.len(), rehash)
             .expect("capacity overflow, or no memory for the entries");
         for pair in later.table {
@@ -174,7 +174,7 @@ impl<K: Eq + Hash, V> Latest<K, V> {
             return;
         }
         let rest = self.expected.saturating_sub(seen);
-        // Where some keys are more frequent than others, more will come than what is foretold.
+        // If some keys are more frequent than others, more will come than are foretold.
         let more = new_keys_with_doubt(seen, keys, rest);
         let more = more.max(self.expected / LEAST).min(rest);
         let most = AHEAD / mem::size_of::<(K, V)>().max(1);
@@ -281,7 +281,7 @@ mod tests {
                 "room for {room}, {len} of {keys} keys"
             );
         }
-        // Where little comes, it is for all of it.
+        // If few pairs come, there is room for all of them.
         assert!(latest(0, 1, SCANT, few).0.table.capacity() >= SCANT);
     }
 
@@ -303,7 +303,7 @@ mod tests {
             let (pairs, full) = latest(count.min(200_000), 5_000, 0, many);
             assert!(!full && pairs.table.len() == 5_000);
         }
-        // Where it is not known that many come, they have to come first.
+        // If it is not known that many pairs come, many must come first.
         let (pairs, full) = latest(5_000, 1_000_000_000, 0, START);
         assert!(!full && pairs.table.len() == 5_000);
         assert!(latest(START + 100, 1_000_000_000, 0, START).1);

@@ -23,7 +23,7 @@ struct Shared {
     value: UnsafeCell<usize>,
 }
 
-// SAFETY: the value is used under the lock only; loom checks that.
+// SAFETY: the value is used only under the lock; loom checks that.
 unsafe impl Sync for Shared {}
 // SAFETY: as above.
 unsafe impl Send for Shared {}
@@ -76,7 +76,7 @@ fn writers_exclude_each_other() {
     });
 }
 
-/// Also while the streak of readers is carried out of the word.
+/// Also while the streak of readers overflows out of the word.
 #[test]
 fn readers_and_a_writer() {
     for readers in [0, 254, 255] {
@@ -94,7 +94,7 @@ fn readers_and_a_writer() {
     }
 }
 
-/// A reader inside of a reader passes a writer that sleeps.
+/// A reader inside a reader passes a sleeping writer.
 #[test]
 fn nested_readers() {
     explore(3, || {
@@ -110,7 +110,7 @@ fn nested_readers() {
     });
 }
 
-/// A map of two shards whose readers need no locks, at times.
+/// A map of two shards whose readers need no locks at times.
 struct Gated {
     gate: Gate,
     shards: [(Lock<()>, UnsafeCell<usize>); 2],
@@ -144,7 +144,7 @@ impl Gated {
         self.gate.consider(Name::new(NAMES, 0));
     }
 
-    /// A look that lasts, and if `twice` another one inside of it.
+    /// A look that lasts, and, if `twice`, another look inside it.
     fn read(&self, shard: usize, twice: bool) -> usize {
         let (lock, cell) = &self.shards[shard];
         let guard = lock.read(false, self.door(shard));
@@ -161,7 +161,7 @@ impl Gated {
         value
     }
 
-    /// A look by the short way, through the gate if it is open, and by the lock if not: none, if a thread is in the way.
+    /// A look by the short way, through an open gate or by the lock: `None` if a thread is in the way.
     fn peek(&self, shard: usize) {
         self.peek_by(shard, self.door(shard));
     }
@@ -190,12 +190,12 @@ impl Gated {
         drop(guard);
     }
 
-    /// Runs these at once, and then looks that each write was made.
+    /// Runs these at the same time, and then checks that each write was made.
     fn run(open: bool, preemptions: usize, jobs: &'static [fn(&Gated)], writes: [usize; 2]) {
         Gated::run_after(|_| (), open, preemptions, jobs, writes);
     }
 
-    /// The same, after `first` was alone.
+    /// The same, after `first` has run alone.
     fn run_after(
         first: fn(&Gated),
         open: bool,
@@ -259,7 +259,7 @@ fn an_open_gate_and_a_reader_inside_of_itself() {
     );
 }
 
-/// The gate opens while a writer comes, which has looked at it before or not, and a reader that is let in.
+/// The gate opens while a writer comes, which may have looked at it before, and a reader is let in.
 #[test]
 fn a_gate_that_opens_beside_a_writer() {
     Gated::run(
@@ -276,7 +276,7 @@ fn a_gate_that_opens_beside_a_writer() {
     );
 }
 
-/// One thread opens, another is let in, the third writes.
+/// One thread opens the gate, another is let in, and the third writes.
 #[test]
 fn a_gate_that_another_opens() {
     Gated::run(
@@ -293,7 +293,7 @@ fn a_gate_that_another_opens() {
     );
 }
 
-/// Writers of two shards, and a reader of one: the writer that finds the barrier passed only looks.
+/// Writers of two shards, and a reader of one: a writer that finds that the barrier was passed only looks.
 #[test]
 fn two_writers_shut_a_gate() {
     Gated::run(
@@ -310,7 +310,7 @@ fn two_writers_shut_a_gate() {
     );
 }
 
-/// A writer that sleeps until a reader leaves, while another shuts the gate and a third opens it again.
+/// A writer sleeps until a reader leaves; another writer shuts the gate and a third thread opens it again.
 #[test]
 fn a_gate_that_opens_again() {
     Gated::run(
@@ -370,7 +370,7 @@ fn the_short_way_and_a_gate_that_opens() {
     );
 }
 
-/// Two writers, of which the second opens the gate again, or not.
+/// Two writers; the second may open the gate again.
 #[test]
 fn the_short_way_and_two_writers() {
     Gated::run(
@@ -394,7 +394,7 @@ fn the_short_way_and_two_writers() {
     );
 }
 
-/// By the short way, the reader announces another shard than it reads.
+/// On the short way, the reader announces another shard than the one that it reads.
 #[test]
 #[should_panic]
 fn without_the_right_name_the_short_way_is_run_over() {
@@ -406,7 +406,7 @@ fn without_the_right_name_the_short_way_is_run_over() {
     );
 }
 
-/// A writer that looks at another map's gate, which is shut: loom sees it write under a reader.
+/// A writer that looks at the gate of another map, which is shut: loom sees it write under a reader.
 #[test]
 #[should_panic]
 fn without_a_look_at_the_gate_a_reader_is_run_over() {
@@ -421,7 +421,7 @@ fn without_a_look_at_the_gate_a_reader_is_run_over() {
                     gate: &shut,
                     shard: Name::new(NAMES, 0),
                 });
-                // SAFETY: none; the model has to fail.
+                // SAFETY: none; the model must fail.
                 cell.with_mut(|value| unsafe { *value += 1 });
                 drop(guard);
             },
@@ -433,7 +433,7 @@ fn without_a_look_at_the_gate_a_reader_is_run_over() {
     );
 }
 
-/// A reader that announces another shard than it reads.
+/// A reader that announces another shard than the one that it reads.
 #[test]
 #[should_panic]
 fn without_the_right_name_a_reader_is_run_over() {
@@ -445,7 +445,7 @@ fn without_the_right_name_a_reader_is_run_over() {
             |map| {
                 let (lock, cell) = &map.shards[0];
                 let guard = lock.read(false, map.door(1));
-                // SAFETY: none; the model has to fail.
+                // SAFETY: none; the model must fail.
                 cell.with(|value| unsafe { *value });
                 drop(guard);
             },
@@ -454,8 +454,8 @@ fn without_the_right_name_a_reader_is_run_over() {
     );
 }
 
-/// A reader that stays, and two writers of the other shard: the second finds what the first has found. A second reader tries to
-/// come in.
+/// A reader that stays, and two writers of the other shard: the second writer finds what the first has found. A
+/// second reader tries to enter.
 #[test]
 fn a_shard_found_clear() {
     Gated::run(
@@ -475,7 +475,7 @@ fn a_shard_found_clear() {
     );
 }
 
-/// As above, with a reader of the shard itself beside a reader that stays all the time.
+/// As above, but a reader of the shard itself comes while another reader stays all the time.
 #[test]
 fn a_shard_found_clear_and_its_reader() {
     Gated::run(
@@ -496,7 +496,7 @@ fn a_shard_found_clear_and_its_reader() {
     );
 }
 
-/// Opens the gate, shuts it under a reader of the second shard, so that the first is marked, and opens it again.
+/// Opens the gate, shuts it under a reader of the second shard (the first is marked), and opens it again.
 fn mark_and_open(map: &Gated) {
     let guard = map.shards[1].0.read(false, map.door(1));
     map.write(0);
@@ -504,7 +504,7 @@ fn mark_and_open(map: &Gated) {
     map.open();
 }
 
-/// A mark is of one epoch.
+/// A mark belongs to one epoch.
 #[test]
 fn a_mark_that_is_old() {
     Gated::run_after(
@@ -521,7 +521,7 @@ fn a_mark_that_is_old() {
     );
 }
 
-/// If epochs did not count, the old mark would be a new one.
+/// If epochs did not count, the old mark would pass for a new one.
 #[test]
 #[should_panic]
 fn without_epochs_a_reader_is_run_over() {
@@ -542,7 +542,7 @@ fn without_epochs_a_reader_is_run_over() {
     );
 }
 
-/// A writer that goes by the mark of another shard.
+/// A writer that relies on the mark of another shard.
 #[test]
 #[should_panic]
 fn without_a_mark_of_its_own_a_reader_is_run_over() {
@@ -553,7 +553,7 @@ fn without_a_mark_of_its_own_a_reader_is_run_over() {
             |map| {
                 map.write(1);
                 let guard = map.shards[1].0.write(map.door(0));
-                // SAFETY: none; the model has to fail.
+                // SAFETY: none; the model must fail.
                 map.shards[0].1.with_mut(|value| unsafe { *value += 1 });
                 drop(guard);
             },
@@ -565,7 +565,7 @@ fn without_a_mark_of_its_own_a_reader_is_run_over() {
     );
 }
 
-/// A reader that leaves while the writer of another shard looks: one of the two says that nobody is left.
+/// A reader that leaves while the writer of another shard looks: one of the two says that no reader is left.
 #[test]
 fn a_reader_leaves_while_a_writer_looks() {
     Gated::run(
@@ -581,7 +581,7 @@ fn a_reader_leaves_while_a_writer_looks() {
     );
 }
 
-/// Two readers that leave at once: the last of them says that nobody is left.
+/// Two readers that leave at the same time: the last of them says that no reader is left.
 #[test]
 fn the_last_to_leave_shuts_a_gate() {
     Gated::run(
@@ -666,10 +666,10 @@ fn a_prefix_found_by_another() {
     });
 }
 
-/// No part of what loom explores.
+/// Not a part of what loom explores.
 type Count = std::sync::Arc<std::sync::atomic::AtomicUsize>;
 
-/// What is published: two numbers that are always one apart, and a count of those that are alive.
+/// The published value: two numbers that always differ by one, and a count of the values that are alive.
 struct Pair(usize, usize, Count);
 
 impl Pair {
@@ -692,7 +692,7 @@ impl Drop for Pair {
     fn drop(&mut self) {
         let before = self.2.fetch_sub(1, Relaxed);
         assert_ne!(before, 0, "dropped twice");
-        // A reader that looks at it after this finds no pair.
+        // A reader that looks at the value after this finds no such pair.
         self.1 = self.0;
     }
 }
@@ -703,8 +703,8 @@ fn published() -> (Arc<Published<Pair>>, Count) {
     (Arc::new(Published::new(first)), alive)
 }
 
-/// Two writers and a reader that holds on to what it has read: no change is lost, what was read stays
-/// as it was, and numbers only rise.
+/// Two writers and a reader that holds the value that it has read: no change is lost, that value stays as it
+/// was, and numbers only rise.
 #[test]
 fn publishing_and_reading() {
     explore(2, || {
@@ -724,12 +724,12 @@ fn publishing_and_reading() {
         reader.join().unwrap();
         assert_eq!(mine + others, 1, "both began at one value");
         assert_eq!(place.load().whole(), 2);
-        // The reader has let go, and those that were replaced are gone.
+        // The reader has let go, and the replaced values are gone.
         assert_eq!(alive.load(Relaxed), 1);
     });
 }
 
-/// The place goes away while a reader holds what was in it: the last of both drops it.
+/// The place is dropped while a reader holds its value: the last of the two drops the value.
 #[test]
 fn dropping_under_a_reader() {
     explore(3, || {
@@ -741,7 +741,7 @@ fn dropping_under_a_reader() {
             held.whole()
         });
         place.renew(Pair::next).unwrap();
-        // A change that makes nothing leaves the value in its place.
+        // A change that makes no new value leaves the value in its place.
         assert_eq!(place.renew(|_| None::<(Pair, ())>), None);
         assert_eq!(place.load().whole(), 1);
         drop(place);
@@ -750,8 +750,8 @@ fn dropping_under_a_reader() {
     });
 }
 
-/// A writer that does not ask whether its value is still there loses the change of another: the models
-/// above would see it.
+/// A writer that does not ask whether its value is still there loses another writer's change; the models see
+/// it.
 #[test]
 #[should_panic(expected = "a change is lost")]
 fn without_a_look_a_change_is_lost() {
@@ -770,10 +770,10 @@ fn without_a_look_a_change_is_lost() {
     });
 }
 
-/// A value that loom watches: to drop it while another thread looks at it is a race.
+/// A value that loom watches: dropping it while another thread looks at it is a race.
 struct Watched(UnsafeCell<usize>, Count);
 
-// SAFETY: changed when it is dropped only; loom checks that no thread looks at it then.
+// SAFETY: changed only when it is dropped; loom checks that no thread looks at it then.
 unsafe impl Sync for Watched {}
 // SAFETY: as above.
 unsafe impl Send for Watched {}
@@ -785,7 +785,7 @@ impl Watched {
     }
 
     fn number(&self) -> usize {
-        // SAFETY: changed when it is dropped only; loom checks that.
+        // SAFETY: changed only when it is dropped; loom checks that.
         self.0.with(|number| unsafe { *number })
     }
 }
@@ -798,7 +798,7 @@ impl Drop for Watched {
     }
 }
 
-/// A place, the readers' records, and how many values there are.
+/// A place, the readers' records, and the number of values.
 struct Scene(Place<Watched>, Registry, Count);
 
 impl Scene {
@@ -808,7 +808,7 @@ impl Scene {
         Arc::new(Scene(Place::new(first), Registry::new(light), alive))
     }
 
-    /// Looks once, and once more inside of that: there is one slot in a model, so that look counts.
+    /// Looks once, and once more inside that: a model has only one slot, so the inner look counts.
     fn read(&self, twice: bool) {
         let record = self.1.claim();
         let look = self.0.look(&self.1, record);
@@ -822,7 +822,7 @@ impl Scene {
         record.leave();
     }
 
-    /// Puts the next value in the place of the one that is there.
+    /// Puts the next value in the place of the current one.
     fn write(&self) {
         let record = self.1.claim();
         loop {
@@ -835,7 +835,7 @@ impl Scene {
         record.leave();
     }
 
-    /// Runs these at once. In the end the last value alone is alive.
+    /// Runs these at the same time. At the end only the last value is alive.
     fn run(light: bool, jobs: &[fn(&Scene)], writes: usize) {
         let scene = Scene::new(light);
         let (mine, others) = jobs.split_first().expect("a job");
@@ -855,7 +855,7 @@ impl Scene {
     }
 }
 
-/// A value that is looked at is there, and one that is replaced is dropped when the last look at it ends.
+/// A value is there while a reader looks at it, and a replaced value is dropped when the last look at it ends.
 #[test]
 fn looking_while_another_replaces() {
     explore(3, || {
@@ -870,7 +870,7 @@ fn looking_twice_while_another_replaces() {
     });
 }
 
-/// What a look did is over for a writer that finds the next one in its slot.
+/// What a look did is over for a writer that finds the next look in its slot.
 #[test]
 fn looking_again_while_another_replaces() {
     let look: fn(&Scene) = |scene| (0..2).for_each(|_| scene.read(false));
@@ -889,7 +889,7 @@ fn looking_while_two_values_are_replaced() {
     explore(2, move || Scene::run(false, &[write, |s| s.read(false)], 2));
 }
 
-/// A reader without a fence between its announcement and its look: loom sees what it looks at dropped.
+/// A reader without a fence between announcement and look: loom sees the value dropped under the look.
 #[test]
 #[should_panic]
 fn without_a_fence_a_value_is_lost() {

@@ -1,4 +1,4 @@
-//! Scattering values by hash into lists, and one job per part.
+//! Scattering values by hash into lists, and one job for each part.
 //!
 //! ```text
 //!             part 0          part 1          …
@@ -8,9 +8,9 @@
 //! arena       chunk, chunk, …                 what the blocks are cut from
 //! ```
 //!
-//! A worker scatters its input into a [`Scatter`] of its own. Then [`transpose`] hands out, for
-//! each part, the lists of all workers in the order of their inputs, and [`par_map`] runs one job
-//! for each part. No two threads ever touch one list.
+//! A worker scatters its input into its own [`Scatter`]. Then [`transpose`] hands out, for each part, the lists
+//! of all workers in the order of their inputs, and [`par_map`] runs one job for each part. No two threads ever
+//! touch one list.
 
 use crate::pages::{self, HUGE};
 use std::alloc::{Layout, dealloc};
@@ -22,23 +22,23 @@ use std::slice;
 use std::sync::Arc;
 use tine_pool::loops::{Part, both, look, sheltered};
 
-/// Bytes in a part's first block, and in its largest blocks.
+/// The size in bytes of a part's first block, and of its largest blocks.
 const FIRST_BLOCK: usize = 256;
 const LAST_BLOCK: usize = 8 << 10;
-/// Bytes in an arena's first chunk, and in its largest chunks.
+/// The size in bytes of an arena's first chunk, and of its largest chunks.
 const FIRST_CHUNK: usize = 128 << 10;
 const LAST_CHUNK: usize = 4 << 20;
 
-/// How many lines of a block are fetched while the one before it is read.
+/// How many cache lines of a block are fetched while the block before it is read.
 const FETCHED: usize = 8;
 
 /// How many values a list looks ahead.
 const AHEAD: usize = 16;
 
-/// Bytes that one job moves.
+/// The number of bytes that one job moves.
 const PIECE: usize = if cfg!(miri) { 64 } else { 256 << 10 };
 
-/// Memory that is freed all at once, and knows nothing of values.
+/// Memory that is freed all at once; it knows nothing of values.
 struct Chunks(Vec<(NonNull<u8>, Layout)>);
 
 // SAFETY: plain memory, owned, and tied to no thread.
@@ -61,12 +61,12 @@ struct Block<T> {
     len: usize,
 }
 
-/// The block that a part is filling: `len` of `cap` values are there.
+/// The block that a part is filling: `len` of its `cap` values are there.
 struct Cursor<T> {
     start: NonNull<T>,
     len: usize,
     cap: usize,
-    /// How many values the blocks before it have.
+    /// How many values the earlier blocks have.
     before: usize,
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct Scatter<T> {
     /// The rest of the newest chunk.
     free: NonNull<u8>,
     left: usize,
-    /// Bytes of all chunks.
+    /// The size of all chunks in bytes.
     bytes: usize,
 }
 
@@ -109,19 +109,19 @@ impl<T> Scatter<T> {
         self.cursors.len()
     }
 
-    /// How many values there are.
+    /// The number of values.
     pub(crate) fn len(&self) -> usize {
         let cursors = self.cursors.iter();
         cursors.map(|cursor| cursor.before + cursor.len).sum()
     }
 
-    /// How many values each part has.
+    /// The number of values of each part.
     pub(crate) fn lens(&self) -> Vec<usize> {
         let cursors = self.cursors.iter();
         cursors.map(|cursor| cursor.before + cursor.len).collect()
     }
 
-    /// How many bytes of memory the values lie in.
+    /// The number of bytes that the values occupy.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -145,19 +145,19 @@ impl<T> Scatter<T> {
         let cursor = &mut self.cursors[part];
         // The hardware does not predict hundreds of lists by itself.
         pages::expect_write(cursor.start.as_ptr().wrapping_add(cursor.len).cast(), 64);
-        // SAFETY: `len < cap`, so this is inside of the block.
+        // SAFETY: `len < cap`, so this is inside the block.
         let slot = unsafe { cursor.start.add(cursor.len) };
-        // SAFETY: the block is aligned, ours alone, and nothing is here yet.
+        // SAFETY: the block is aligned, exclusively owned, and nothing is here yet.
         unsafe { slot.write(value) };
         cursor.len += 1;
     }
 
-    /// Puts a part's full block aside and gives it another.
+    /// Puts a part's full block aside and gives the part another block.
     #[cold]
     fn turn(&mut self, part: usize) {
         let size = mem::size_of::<T>().max(1);
         let bytes = (2 * self.cursors[part].cap * size).clamp(FIRST_BLOCK, LAST_BLOCK);
-        // Parts fill at one pace. If their blocks were a power of two apart, all would write to the
+        // Parts fill at the same pace. If their blocks were a power of two apart, all parts would write to the
         // same few sets of the cache.
         let odd_lines = (bytes / 64) | 1;
         let cap = (odd_lines * 64 / size).max(4);
@@ -192,13 +192,13 @@ impl<T> Scatter<T> {
         }
         // SAFETY: `skip + size` bytes are left in the chunk.
         let start = unsafe { self.free.add(skip) };
-        // SAFETY: as above; one past the last byte at most.
+        // SAFETY: as above; at most one past the last byte.
         self.free = unsafe { start.add(wanted.size()) };
         self.left -= skip + wanted.size();
         start.cast()
     }
 
-    /// A fresh chunk, twice the last, with room for at least `wanted`.
+    /// A fresh chunk, twice as large as the last, with room for at least `wanted` bytes.
     #[cold]
     fn refill(&mut self, wanted: Layout) {
         let last = self.chunks.0.last().map_or(0, |(_, layout)| layout.size());
@@ -253,9 +253,9 @@ impl<T> Drop for Scatter<T> {
 
 /// The values of one part from one worker, in order: an iterator over them.
 pub(crate) struct List<T> {
-    /// The blocks still to come, last one first.
+    /// The blocks still to come; the next one is at the end.
     blocks: Vec<Block<T>>,
-    /// The values still to come of the block in hand.
+    /// The rest of the current block's values.
     next: NonNull<T>,
     ready: usize,
     len: usize,
@@ -289,8 +289,7 @@ impl<T> Iterator for List<T> {
         (self.len, Some(self.len))
     }
 
-    /// Block by block: two plain loops are quicker than one that checks at each item for a new
-    /// block.
+    /// Block by block: two plain loops are quicker than one loop that checks at each item for a new block.
     #[inline]
     fn fold<A, F: FnMut(A, T) -> A>(mut self, mut all: A, mut f: F) -> A {
         loop {
@@ -307,7 +306,7 @@ impl<T> Iterator for List<T> {
             let Some(block) = self.blocks.pop() else {
                 return all;
             };
-            // Another thread has written it, and it lies elsewhere.
+            // Another thread has written the block, and it lies elsewhere.
             if let Some(next) = self.blocks.last() {
                 expect_block(next);
             }
@@ -326,16 +325,16 @@ fn expect_block<T>(block: &Block<T>) {
 }
 
 impl<T> List<T> {
-    /// Takes all values in order, and looks at each one some values before its turn.
+    /// Takes all values in order, and looks at each value some values before its turn.
     #[inline]
     pub(crate) fn for_each_ahead(mut self, ahead: impl Fn(&T), mut take: impl FnMut(T)) {
         loop {
             let mut seen = 0;
             while self.ready != 0 {
                 while seen < self.ready.min(AHEAD) {
-                    // SAFETY: `seen < ready`, so this is inside of the block.
+                    // SAFETY: `seen < ready`, so this is inside the block.
                     let coming = unsafe { self.next.add(seen) };
-                    // SAFETY: the value is initialised, still to come, and ours alone.
+                    // SAFETY: the value is initialised, not yet taken, and exclusively owned.
                     ahead(unsafe { coming.as_ref() });
                     seen += 1;
                 }
@@ -379,7 +378,7 @@ impl<T> FusedIterator for List<T> {}
 
 impl<T> Drop for List<T> {
     fn drop(&mut self) {
-        /// Drops the rest, also once a destructor has panicked.
+        /// Drops the rest, also after a destructor has panicked.
         struct Rest<'l, T>(&'l mut List<T>);
 
         impl<T> Drop for Rest<'_, T> {
@@ -426,8 +425,8 @@ pub(crate) fn concat<T: Send>(mut parts: Vec<Vec<T>>) -> Vec<T> {
     let mut jobs = Vec::new();
     for part in &mut parts {
         let len = part.len();
-        // SAFETY: no values are claimed. From here on the part's values belong to `all`; should
-        // anything panic before its length says so, they leak.
+        // SAFETY: the length 0 claims no values. From here on the part's values belong to `all`; if anything
+        // panics before the length of `all` includes them, they leak.
         unsafe { part.set_len(0) };
         let (here, rest) = mem::take(&mut room).split_at_mut(len);
         room = rest;
@@ -441,9 +440,9 @@ pub(crate) fn concat<T: Send>(mut parts: Vec<Vec<T>>) -> Vec<T> {
         // SAFETY: both slices are as long as `here`, and lie in different allocations.
         unsafe { ptr::copy_nonoverlapping(values.as_ptr(), here.as_mut_ptr(), here.len()) };
     };
-    // No token ends it halfway, when values belong to neither side.
+    // No token ends the moves halfway, when values belong to neither side.
     sheltered(|| par_map(jobs, &copy));
-    // SAFETY: the jobs wrote each of the places with a value that was one.
+    // SAFETY: the jobs wrote each of the places with an initialised value.
     unsafe { all.set_len(total) };
     all
 }
@@ -452,7 +451,7 @@ pub(crate) fn concat<T: Send>(mut parts: Vec<Vec<T>>) -> Vec<T> {
 /// then all jobs with the same types of inputs and outputs share one body, and a call for each job
 /// costs nothing.
 pub fn par_map<I: Send, O: Send>(inputs: Vec<I>, f: &(dyn Fn(I) -> O + Sync)) -> Vec<O> {
-    // Loops, as `collect` of a vector's items brings ten functions for each type.
+    // Loops, since `collect` of a vector's items would compile ten functions for each type.
     let mut slots: Vec<(Option<I>, Option<O>)> = Vec::with_capacity(inputs.len());
     for input in inputs {
         slots.push((Some(input), None));
@@ -465,14 +464,14 @@ pub fn par_map<I: Send, O: Send>(inputs: Vec<I>, f: &(dyn Fn(I) -> O + Sync)) ->
     outputs
 }
 
-/// Runs the jobs of all slots. It forks through references, so that the pool's part of it is compiled
+/// Runs the jobs of all slots. It forks through references, so that the pool's part of the code is compiled
 /// once, and not for each kind of job.
 fn halves<I: Send, O: Send>(slots: &mut [(Option<I>, Option<O>)], f: &(dyn Fn(I) -> O + Sync)) {
     match slots {
         [] => {}
         [(input, output)] => *output = input.take().map(f),
         many => {
-            // As a join does: under a token, it may end here.
+            // As in `join`: under a token, the call may end here.
             let _look = look();
             let (left, right) = many.split_at_mut(many.len() / 2);
             both(&mut Half(left, f), &mut Half(right, f));

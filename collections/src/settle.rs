@@ -1,5 +1,5 @@
-//! Values on their way to their groups: each group lies in a row, and some stretches of it may be left
-//! open for values that other jobs bring.
+//! Values on their way to their groups: each group lies in a row, and some stretches of it may be left open for
+//! values that other jobs bring.
 //!
 //! ```text
 //! values   ■ ■ ■ ■ □ □ □ □ □ ■ ■ ■ □ □ ■      □ a gap, lent out as a slice
@@ -13,40 +13,40 @@ use std::ptr;
 use std::slice::IterMut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Groups that are few.
+/// Up to this many groups are few.
 const FEW: usize = 512;
-/// Values that are many, where groups are few.
+/// From this number on, values are many, if there are few groups.
 const MANY: usize = if cfg!(miri) { 64 } else { 1024 };
-/// Stretches of the values that are moved side by side.
+/// The number of stretches of the values that are moved side by side.
 const STRANDS: usize = 4;
 
-/// Room in a group for values that come from elsewhere.
+/// Room in a group for values that come from another source.
 pub(crate) struct Gap {
-    /// It lies before this one of the values that are settled.
+    /// The gap lies before the value with this number.
     pub(crate) before: usize,
     pub(crate) group: u32,
     pub(crate) len: usize,
 }
 
-/// Rows of values, in which gaps are open.
+/// Rows of values with open gaps.
 pub(crate) struct Gapped<T> {
-    /// Its length is 0 until nothing is open.
+    /// Its length stays 0 until no gap is open.
     room: Vec<T>,
-    /// The length that it will have.
+    /// The length that the room will have.
     count: usize,
-    /// All gaps, from left to right, and which of those in [`settle`] each is.
+    /// All gaps, from left to right, each with its number in the call of [`settle`].
     open: Vec<(Range<usize>, usize)>,
     /// How many lanes have places left, or `UNLENT`.
     pending: AtomicUsize,
 }
 
-/// Gaps are open, and no lanes were made of them.
+/// Gaps are open, and no lanes have been made for them.
 const UNLENT: usize = usize::MAX;
 
-/// The places of a gap, or of a part of one, that are not yet written.
+/// The places of a gap, or of a part of a gap, that are not yet written.
 pub(crate) struct Lane<'a, T> {
     places: IterMut<'a, MaybeUninit<T>>,
-    /// Counts lanes until each was written to its end.
+    /// Counts the lanes that are not yet written to their end.
     pending: Option<&'a AtomicUsize>,
 }
 
@@ -66,10 +66,10 @@ impl<T> Lane<'_, T> {
         self.places.next().expect("a place in the gap").write(value);
     }
 
-    /// The first `len` places, as a lane of their own.
+    /// The first `len` places, as a separate lane.
     ///
     /// # Panics
-    /// If there are fewer. The lane keeps them then: without places it would count as written.
+    /// If there are fewer. The lane then keeps its places: without places it would count as written.
     pub(crate) fn cut(&mut self, len: usize) -> Self {
         assert!(len <= self.places.len(), "as many places in the gap");
         let (here, rest) = mem::take(&mut self.places).into_slice().split_at_mut(len);
@@ -85,7 +85,7 @@ impl<T> Lane<'_, T> {
     }
 }
 
-/// A lane with places left stays pending for ever, and so does one that is forgotten.
+/// A lane with places left stays pending for ever, and so does a forgotten lane.
 impl<T> Drop for Lane<'_, T> {
     fn drop(&mut self) {
         if let (0, Some(pending)) = (self.places.len(), self.pending) {
@@ -94,8 +94,8 @@ impl<T> Drop for Lane<'_, T> {
     }
 }
 
-/// Moves values to where their group begins, keeping the order within each group. Returns the rows
-/// with their offsets: group `g` lies at `offsets[g]..offsets[g + 1]`.
+/// Moves values to the place of their group, keeping the order within each group. Returns the rows with their
+/// offsets: group `g` lies at `offsets[g]..offsets[g + 1]`.
 ///
 /// `groups[i]` is the group of `values[i]`, below `count`. `gaps` are in the order of the values
 /// before which they lie.
@@ -138,8 +138,8 @@ pub(crate) fn settle<T>(
     );
     let mut open = Vec::with_capacity(gaps.len());
     let mut done = 0;
-    // SAFETY: from here on the values belong to `settled`. A panic before
-    // `Gapped` knows which there are would leak them.
+    // SAFETY: from here on the values belong to `settled`. A panic before `Gapped` knows which values are there
+    // would leak them.
     unsafe { values.set_len(0) };
     let mut move_until = |end: usize, next: &mut [usize]| {
         for (at, &group) in (done..end).zip(&groups[done..end]) {
@@ -159,7 +159,7 @@ pub(crate) fn settle<T>(
         open.push((start..start + gap.len, nth));
     }
     move_until(groups.len(), &mut next);
-    // An empty gap comes before the one that begins at its place.
+    // An empty gap comes before a gap that begins at the same place.
     open.sort_unstable_by_key(|(place, _)| (place.start, place.end));
     let gapped = Gapped {
         room: settled,
@@ -170,9 +170,9 @@ pub(crate) fn settle<T>(
     (gapped, offsets)
 }
 
-/// [`settle`] for few groups, without gaps. Values of the same group often follow each other there, and one would wait
-/// until the place of the next is written and read again. So four stretches of the values are moved side by side, each with
-/// places of its own.
+/// [`settle`] for few groups, without gaps. With few groups, values of the same group often follow each other,
+/// and each would wait until the next place of its group is written and read again. So four stretches of the
+/// values are moved side by side, each with its own places.
 fn settle_few<T>(mut values: Vec<T>, groups: &[u32], count: usize) -> (Gapped<T>, Vec<usize>) {
     let len = groups.len() / STRANDS;
     let mut next = vec![[0_usize; STRANDS]; count];
@@ -191,8 +191,8 @@ fn settle_few<T>(mut values: Vec<T>, groups: &[u32], count: usize) -> (Gapped<T>
     let mut settled: Vec<T> = Vec::with_capacity(end);
     pages::expect_fill(settled.spare_capacity_mut());
     let room = settled.spare_capacity_mut();
-    // SAFETY: from here on the values belong to `settled`. A panic before
-    // `Gapped` knows which there are would leak them.
+    // SAFETY: from here on the values belong to `settled`. A panic before `Gapped` knows which values are there
+    // would leak them.
     unsafe { values.set_len(0) };
     strands(len, groups, |strand, at, group| {
         let next = &mut next[group as usize][strand];
@@ -211,8 +211,8 @@ fn settle_few<T>(mut values: Vec<T>, groups: &[u32], count: usize) -> (Gapped<T>
     (gapped, offsets)
 }
 
-/// Calls `each` with the strand, the place and the group of each value: one of each strand in turn, then the rest of
-/// the last strand.
+/// Calls `each` with the strand, the place and the group of each value: a value of each strand in turn, then
+/// the rest of the last strand.
 #[inline]
 fn strands(len: usize, groups: &[u32], mut each: impl FnMut(usize, usize, u32)) {
     let (whole, rest) = groups.split_at(len * STRANDS);
@@ -227,10 +227,10 @@ fn strands(len: usize, groups: &[u32], mut each: impl FnMut(usize, usize, u32)) 
 }
 
 impl<T> Gapped<T> {
-    /// The open places of each gap, in the order in which [`settle`] was told of them.
+    /// The open places of each gap, in the order in which [`settle`] was given the gaps.
     ///
     /// # Panics
-    /// If it was asked before: the places may have been written.
+    /// If it was called before: the places may have been written.
     pub(crate) fn lanes(&mut self) -> Vec<Lane<'_, T>> {
         let pending = self.pending.get_mut();
         assert!(*pending == UNLENT || self.open.is_empty(), "asked twice");
@@ -259,14 +259,15 @@ impl<T> Gapped<T> {
         let mut values = mem::take(&mut self.room);
         self.open.clear();
         let count = mem::take(&mut self.count);
-        // SAFETY: the groups add up, so `settle` wrote every place outside of the gaps. Those inside
-        // of them were written through their lanes, which are all done: none is pending.
+        // SAFETY: the groups add up, so `settle` wrote every place outside the gaps. The places inside the gaps
+        // were written through their lanes, which are all done: none is pending.
         unsafe { values.set_len(count) };
         values
     }
 }
 
-/// Drops what lies between the gaps. What was written into them leaks: it is not known what was.
+/// Drops the values between the gaps. Values that were written into the gaps leak: it is not known which places
+/// were written.
 impl<T> Drop for Gapped<T> {
     fn drop(&mut self) {
         if const { !mem::needs_drop::<T>() } {
@@ -284,7 +285,7 @@ impl<T> Drop for Gapped<T> {
     }
 }
 
-/// Values that are dropped, also if the destructor of one panics.
+/// Values to be dropped, all of them even if the destructor of one panics.
 struct Rest<'a, T> {
     room: &'a mut [MaybeUninit<T>],
     written: Vec<Range<usize>>,
@@ -297,8 +298,8 @@ impl<T> Rest<'_, T> {
                 self.written.pop();
                 continue;
             };
-            // SAFETY: it lies between two gaps, where `settle` wrote each place, and is stepped over
-            // before it is dropped, so it is dropped once.
+            // SAFETY: the place lies between two gaps, where `settle` wrote each place; it is stepped over
+            // before its value is dropped, so the value is dropped once.
             unsafe { self.room[at].assume_init_drop() };
         }
     }
@@ -327,7 +328,7 @@ mod tests {
         assert_eq!(offsets, [0, 2, 4, 5, 5]);
     }
 
-    /// Few groups and many values, of which each is dropped once.
+    /// Few groups and many values, each of which is dropped once.
     #[test]
     fn few_groups_are_settled_side_by_side() {
         for len in [MANY - 1, MANY, MANY + 1, MANY + 2, 4 * MANY + 3] {
@@ -393,7 +394,7 @@ mod tests {
         assert_eq!(settled.whole().concat(), "a0a1b0b1b2b3b4b5b6");
     }
 
-    /// Empty gaps, each at the place of another, more of them than are sorted by insertion.
+    /// Empty gaps, each at the place of another gap, and more of them than are sorted by insertion.
     #[test]
     fn many_gaps_are_empty() {
         let gaps: Vec<_> = (0..100)
@@ -407,7 +408,7 @@ mod tests {
         assert_eq!(settled.whole(), [7; 100]);
     }
 
-    /// Lanes that were left, forgotten, cut beyond their end, or never made: the values are not given out.
+    /// Lanes that were dropped, forgotten, cut beyond their end, or never made: the values are not given out.
     #[test]
     fn open_gaps_are_noticed() {
         type Leave = fn(&mut Gapped<u8>);

@@ -149,7 +149,7 @@ impl<G: Tag, K: Hash + Eq, V, const LAST: bool> Thinned<G, K, V, LAST> {
             for (part, list) in lists.into_iter().enumerate() {
                 check();
                 one_of_each::<_, _, _, LAST>(list, &mut kept, &mut places, hasher);
-                // By this number, whatever the hash says: a hasher may lie.
+                // By the number of the part, whatever the hash says: a hasher may lie.
                 kept.drain(..).for_each(|pair| self.pairs.push(part, pair));
                 places.clear();
             }
@@ -201,7 +201,7 @@ where
     fn pour(&mut self, mut pairs: impl Iterator<Item = (K, V)>, hasher: &S) {
         loop {
             let room = self.room(hasher);
-            // The loop need not stop, so the place in the pairs stays in a register.
+            // Here the loop need not stop, so the place in the pairs stays in a register.
             if fits(&pairs, room) {
                 return pairs.for_each(|pair| self.push(pair, hasher));
             }
@@ -304,7 +304,7 @@ mod tests {
         let all = COUNT * size_of::<(u64, usize)>();
         let (left, most) = thinned::<(), true>(300, 1_000, 1 << 18, &hasher);
         assert!(most < all / 2 && left.len() < COUNT / 3, "{most} of {all}");
-        // New keys are left as they are, each once; and in order.
+        // New keys are left as they are, each once, and in order.
         let (left, _) = thinned::<(), false>(u64::MAX, 1_000, 1 << 18, &hasher);
         assert_eq!(left.len(), COUNT);
         assert!(left.iter().map(|pair| pair.0).collect::<HashSet<_>>().len() == COUNT);

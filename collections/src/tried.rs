@@ -30,7 +30,7 @@ pub(crate) fn tried<I: ParallelIterator, W, R>(
     result
 }
 
-/// A call that is tried, on this thread. `unzip` into two maps is one loop of two calls, the second inside of the first: if both were
+/// A call that is tried, on this thread. `unzip` into two maps is one loop of two calls, the second inside the first: if both were
 /// tried, each would take the other's trials for its own.
 struct Turn;
 
@@ -41,7 +41,7 @@ thread_local! {
 impl Turn {
     /// `None` if another one is tried.
     fn begin() -> Option<Self> {
-        // A thread that ends has no such cell any more: nothing is tried there.
+        // A thread that is ending no longer has such a cell: there nothing is tried.
         let was = TRIED.try_with(|tried| tried.replace(true)).unwrap_or(true);
         (!was).then_some(Turn)
     }
@@ -69,7 +69,7 @@ fn site<T>() -> usize {
     }
     let mut number = Number(0);
     typeid::of::<T>().hash(&mut number);
-    // Hardly any function lies at an odd address: loops are known by those.
+    // Hardly any function lies at an odd address; loops are identified by those addresses.
     number.finish() as usize | 1
 }
 
@@ -116,14 +116,14 @@ mod tests {
             pool.install(|| tried(items, &"these", |items, alone| (items.sum::<u64>(), alone)))
         };
         assert_eq!(call(10_000), (49_995_000, false));
-        // The second one, unless the machine had others to serve during the first.
+        // The second call, unless the machine was busy with other work during the first.
         let alone = (0..1_000).any(|_| {
             let (sum, alone) = call(10_000);
             assert_eq!(sum, 49_995_000);
             alone
         });
         assert!(alone);
-        // Few items are not worth the look.
+        // A look does not pay for few items.
         assert_eq!(call(10), (45, false));
     }
 }

@@ -7,7 +7,7 @@ use counting::CALLS;
 use std::sync::atomic::Ordering::Relaxed;
 use tine_collections::{ParHashMap, ParHashSet, ParVec};
 
-/// One test: the counts are the process's.
+/// A single test: the counts belong to the process.
 #[test]
 fn empty_collections_never_ask_for_memory() {
     // A thread's first map may ask for what belongs to the thread.

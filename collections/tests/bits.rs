@@ -81,7 +81,7 @@ fn one_of_many_threads_is_told() {
     }
 }
 
-/// A thread that finds a number sees what was written before it was inserted.
+/// A thread that finds a number sees what was written before the number was inserted.
 #[test]
 fn what_was_written_before_is_seen() {
     let set = ParBitSet::new(10_000);

@@ -1,4 +1,4 @@
-//! A panic that is the caller's doing names the caller's line.
+//! A panic that the caller causes names the caller's line.
 
 #[path = "../../pool/tests/common/blame.rs"]
 mod blame;

@@ -1,4 +1,4 @@
-//! First items of keys that are numbers: beside the same by hand, and with values that must not get lost.
+//! First items of keys that are numbers: compared with the same by hand, and with values that must not be lost.
 
 use std::collections::HashSet;
 use std::fmt::Debug;
@@ -18,7 +18,7 @@ const TRIED: u64 = if cfg!(debug_assertions) {
     1 << 17
 };
 
-/// From this number of keys on, four times as many items are enough for all that is tried here.
+/// From this number of keys on, four times as many items are enough for all tests here.
 const MANY: u64 = 4 * TRIED;
 
 fn mix(i: u64) -> u64 {
@@ -31,7 +31,7 @@ fn by_hand<K: Hash + Eq + Copy>(keys: impl Iterator<Item = K>) -> Vec<K> {
     keys.filter(|&key| seen.insert(key)).collect()
 }
 
-/// Of a known number of items, and of one that is hidden.
+/// With a known number of items, and with a hidden one.
 fn agree<K: Hash + Eq + Copy + Send + Sync + Debug>(keys: &[K]) {
     let expected = by_hand(keys.iter().copied());
     assert!(
@@ -79,7 +79,8 @@ fn numbers_of_each_kind() {
     agree(&all().map(|i| i as u8).collect::<Vec<_>>());
 }
 
-/// What a worker knows already is dropped on the spot at first, then not any more; and the other way round.
+/// First, items that a worker knows already are dropped on the spot, and later no longer; and the other way
+/// round.
 #[test]
 fn known_keys_come_late_or_early() {
     let laws: [fn(u64) -> u64; 4] = [
@@ -101,7 +102,7 @@ fn known_keys_come_late_or_early() {
     }
 }
 
-/// Counts those alive, and panics at one of its drops.
+/// Counts the living values, and panics at one of its drops.
 struct Value(u64, Arc<AtomicIsize>);
 
 impl Drop for Value {
@@ -110,7 +111,7 @@ impl Drop for Value {
     }
 }
 
-/// Values that are no first ones are dropped once, and so are all of them if a destructor, or the
+/// Values that are not the first of their key are dropped once, and so are all values if a destructor, or the
 /// closure that reads keys, panics.
 #[test]
 fn values_are_kept_or_dropped() {

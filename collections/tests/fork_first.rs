@@ -1,7 +1,7 @@
 //! A fork while another thread makes the very first map: the child does not wait for what that thread had begun.
 //!
-//! A file of its own, since a process asks the system once. Here no map is made in the parent: each try has a process
-//! of its own.
+//! A separate file, since a process asks the system once. No map is made in the parent: each try has its own
+//! process.
 // The thread sanitizer ends a child that starts threads, as not supported.
 #![cfg(all(target_os = "linux", not(miri), not(tine_tsan)))]
 

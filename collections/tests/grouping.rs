@@ -1,5 +1,5 @@
-//! Grouping against the same done by hand, in sizes from nothing to beyond
-//! what a table in the cache holds, on pools of several sizes.
+//! Grouping against the same by hand, in sizes from nothing to beyond what a table in the cache holds, on pools
+//! of several sizes.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{Hash, Hasher};
@@ -24,7 +24,7 @@ fn numbers(count: usize, distinct: u64) -> Vec<u64> {
     (0..count).map(|_| next()).collect()
 }
 
-/// A third of the keys are one key; the rest are spread.
+/// A third of the items have the same key; the others are spread.
 fn skewed(count: usize, distinct: u64) -> Vec<u64> {
     let spread = numbers(count, distinct);
     spread
@@ -109,8 +109,8 @@ fn folds_in_order() {
     }
 }
 
-/// Small sums are made of items before these are scattered. The first and the last place of each key show
-/// an order as well.
+/// Small sums are made from items before these are scattered. The first and the last place of each key show an
+/// order as well.
 #[test]
 fn folds_to_small_sums_in_order() {
     for input in inputs() {
@@ -303,8 +303,8 @@ fn distinct_of_any_course() {
         .quickcheck(agree as fn(Vec<(u8, u8)>));
 }
 
-/// Keys that own memory, each kept in the result or dropped: in tables that stay, in tables that are
-/// given up when they are looked at, and in tables that are given up when they are full.
+/// Keys that own memory, each kept in the result or dropped: in tables that stay, in tables that are given up
+/// when they are looked at, and in tables that are given up when they are full.
 #[test]
 fn owned_keys_are_kept_or_dropped() {
     let count: u64 = if cfg!(debug_assertions) {
@@ -341,7 +341,7 @@ fn owned_keys_are_kept_or_dropped() {
     }
 }
 
-/// A key that is equal to another now and then, and whose hash is another one each time.
+/// A key that is equal to another now and then, and whose hash is different each time.
 struct Liar(usize, Arc<AtomicUsize>);
 
 impl Hash for Liar {
@@ -358,7 +358,7 @@ impl PartialEq for Liar {
 
 impl Eq for Liar {}
 
-/// What comes out are items in their order, whatever their keys say of themselves.
+/// The results are items in their order, whatever their keys say about themselves.
 #[test]
 fn distinct_of_liars() {
     for count in [0, 1, 1000, 60_000, 200_000] {
@@ -371,7 +371,7 @@ fn distinct_of_liars() {
     }
 }
 
-/// More keys than a worker's table should have: at once, after a while, with many repeats, and hardly any.
+/// More keys than a worker's table should have: at once, after a while, with many repeats, and with hardly any.
 #[test]
 fn distinct_of_many() {
     let count: u64 = if cfg!(debug_assertions) {
@@ -408,7 +408,7 @@ fn distinct_of_many() {
     }
 }
 
-/// An iterator that says how many items it has at most: as many as `says`, which may be a lie.
+/// An iterator that says that it has at most `says` items, which may be a lie.
 struct Says<I>(I, Option<usize>);
 
 impl<I: Iterator> Iterator for Says<I> {
@@ -423,8 +423,8 @@ impl<I: Iterator> Iterator for Says<I> {
     }
 }
 
-/// Tables are asked for a decision at the right item, or later if a stretch of items has more than it said:
-/// the result is the same. The stretches end just before, at and after the places of decisions.
+/// Tables are looked at after the right item, or later if a stretch of items has more than it said: the result
+/// is the same. The stretches end just before, at and after the places where something is decided.
 #[test]
 fn stretches_of_items_that_say_their_length_or_lie() {
     let before: usize = if cfg!(miri) { 300 } else { 1 << 14 };
@@ -474,7 +474,8 @@ fn stretches_of_items_that_say_their_length_or_lie() {
     }
 }
 
-/// Inner iterators of one item each, nested and not, and pieces of one item: more of them than one bag has room for.
+/// Inner iterators of one item each, nested and not, and pieces of one item: more of them than one bag has room
+/// for.
 #[test]
 fn pieces_of_single_items_come_to_the_same() {
     let count: u64 = if cfg!(miri) { 600 } else { 20_000 };

@@ -1,4 +1,4 @@
-//! Grouping where few keys have most of the values: order, drops, panics and lies.
+//! Grouping if few keys have most of the values: order, drops, panics and lies.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -95,7 +95,7 @@ fn every_law_in_order() {
     }
 }
 
-/// Inputs that stay on one thread, or are joined of what several threads have: long items are shared.
+/// Inputs that stay on one thread, or are joined from what several threads have: long items are shared.
 #[test]
 fn moderate_inputs_in_order() {
     for (name, law) in LAWS {
@@ -168,7 +168,7 @@ fn values_of_no_size_and_keys_of_no_size() {
     assert!(all[&()].iter().copied().eq(0..9_000));
 }
 
-/// What goes wrong, after how many times it has gone well.
+/// What goes wrong, and after how many calls.
 struct Fuse {
     hash: AtomicIsize,
     eq: AtomicIsize,
@@ -268,7 +268,7 @@ fn nothing_is_lost_where_the_closure_panics_or_a_token_stops() {
 
 static LIES: AtomicU64 = AtomicU64::new(0);
 
-/// Hashes and compares by dice.
+/// Hashes and compares at random.
 struct Liar(u64);
 
 impl Hash for Liar {

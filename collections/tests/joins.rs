@@ -1,5 +1,5 @@
-//! Joins against the same done by hand: right sides of few items and of many, of keys that come once and
-//! of keys that come often, gathered by the join or built before.
+//! Joins against the same by hand: right sides of few items and of many, of keys that come once and of keys
+//! that come often, gathered by the join or built before.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Debug;
@@ -24,7 +24,7 @@ fn on_pools(check: impl Fn() + Send + Sync) {
     }
 }
 
-/// What a loop makes of both sides: all pairs of the outer join, and which left items have a partner.
+/// What a loop makes from both sides: all pairs of the outer join, and which left items have a partner.
 struct ByHand<L, R> {
     left: Vec<(L, Option<R>)>,
     alone: Vec<R>,
@@ -159,7 +159,7 @@ fn few_rows() {
         .quickcheck(check as fn(Vec<(u8, u16)>, Vec<(u8, u16)>));
 }
 
-/// The outer join on a map that stays, and on one that is given away.
+/// The outer join on a map that stays, and on a map that is given away.
 #[test]
 fn outer_on_a_map() {
     for (count, threads) in [(0, 1), (1, 2), (300, 2), (MANY, 1), (MANY, 3)] {
@@ -231,7 +231,7 @@ fn joins_on_a_map_that_goes_on() {
     });
 }
 
-/// Items that come alone are looked up at once: each is sent when the one before has been answered.
+/// Items that come alone are looked up at once: each is sent when the previous item has been answered.
 #[test]
 fn no_item_of_a_bridge_waits_for_a_later_one() {
     let map = ParHashMap::from([(1, "one"), (2, "two"), (3, "three")]).freeze();

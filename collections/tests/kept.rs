@@ -8,14 +8,14 @@ use tine_collections::prelude::*;
 use tine_collections::{ParHashMap, ParHashSet};
 use tine_iter::prelude::*;
 
-/// How many values are alive, and how many were at most.
+/// How many values are alive, and the greatest number that were.
 #[derive(Default)]
 struct Census {
     alive: AtomicUsize,
     most: AtomicUsize,
 }
 
-/// One of them.
+/// One of these values.
 struct Alive<'a>(&'a Census);
 
 impl Census {
@@ -39,7 +39,7 @@ fn two_threads(work: impl FnOnce() + Send) {
     pool.build().unwrap().install(work);
 }
 
-/// A key that owns much, of which its hash says nothing.
+/// A key that owns much memory, about which its hash says nothing.
 struct Document<'a> {
     id: usize,
     _text: Vec<u8>,
@@ -82,7 +82,8 @@ fn keys_that_own_more_than_they_say_are_not_kept() {
     assert_eq!(census.alive.load(Relaxed), 0);
 }
 
-/// Sums that own nothing are made of items at once, also where keys are many and nothing is folded before the end.
+/// Sums that own nothing are made from items at once, also if there are many keys and nothing is folded before
+/// the end.
 #[test]
 fn items_are_not_kept_where_sums_would_do() {
     let census = Census::default();
@@ -119,7 +120,8 @@ fn behind(first: (u64, u64), later: (u64, u64)) -> (u64, u64) {
     (sum, first.1.wrapping_mul(later.1))
 }
 
-/// Sums that take the place of items are those of a loop, in its order: with few keys and many, on one thread and on several.
+/// Sums that take the place of items are the sums of a loop, in its order: with few keys and many, on one
+/// thread and on several.
 #[test]
 fn sums_of_items_that_own_memory_are_those_of_a_loop() {
     let sizes: &[u64] = if cfg!(miri) {
@@ -211,7 +213,7 @@ fn room_in_a_map_follows_its_keys() {
     }
 }
 
-/// Where keys are many, items wait until much has come; then they are folded, and not only in the end.
+/// If there are many keys, items wait until many have come; then they are folded, and not only at the end.
 #[test]
 #[cfg(not(miri))]
 fn a_long_stream_does_not_gather() {
@@ -238,7 +240,7 @@ fn a_long_stream_does_not_gather() {
     assert_eq!(census.alive.load(Relaxed), 0);
 }
 
-/// The same of distinct items and of maps: of each key one is kept.
+/// The same for distinct items and for maps: one item of each key is kept.
 #[test]
 #[cfg(not(miri))]
 fn a_long_stream_of_few_keys_does_not_gather() {

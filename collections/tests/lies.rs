@@ -1,5 +1,5 @@
-//! Keys whose hash, equality and order are whatever a counter says: what comes of it may be anything, but it ends,
-//! within bounds, and each value is dropped once.
+//! Keys whose hash, equality and order are whatever a counter says: the result may be anything, but the call
+//! ends, within bounds, and each value is dropped once.
 
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
@@ -14,7 +14,7 @@ use tine_iter::prelude::*;
 use tine_iter::scan::ParallelScan;
 use tine_iter::sort::ParallelSort;
 
-/// Says what the next number says, and holds a count of itself.
+/// Answers with the next number, and holds a count of itself.
 #[derive(Clone)]
 struct Lie(Arc<AtomicI64>, Box<u32>);
 
@@ -53,7 +53,7 @@ impl Ord for Lie {
 
 const LENS: [u32; 3] = [5, 300, if cfg!(miri) { 400 } else { 50_000 }];
 
-/// Calls `check` for each length, with what makes lies; afterwards none is left.
+/// Calls `check` for each length, with a maker of lies; afterwards no value is left.
 fn each(check: impl Fn(usize, &(dyn Fn(u32) -> Lie + Sync))) {
     for len in LENS {
         let count = Arc::new(AtomicI64::new(i64::from(len)));
@@ -90,7 +90,7 @@ fn joins() {
     });
 }
 
-/// The right side is a map, which stays what it is.
+/// The right side is a map, which keeps its entries.
 #[test]
 fn joins_with_a_map() {
     each(|len, lie| {
@@ -141,7 +141,7 @@ fn a_frozen_map() {
     });
 }
 
-/// Std's sort may say that an order is none.
+/// Std's sort may panic with the message that an order is no total order.
 #[test]
 fn sorted_vectors() {
     each(|len, lie| {
@@ -178,7 +178,7 @@ fn a_read_map() {
     });
 }
 
-/// What is sorted or merged stays all there, whatever the order.
+/// Elements that are sorted or merged all stay there, whatever the order.
 #[test]
 fn sorts_and_merges() {
     type Sort<'a> = &'a dyn Fn(&mut Vec<Lie>);
@@ -219,7 +219,7 @@ fn neighbours_and_scans() {
     });
 }
 
-/// An iterator that has another number of items each time that it is asked.
+/// An iterator that says another number of items each time it is asked.
 #[test]
 fn bridges_and_pipelines() {
     struct Says(std::vec::IntoIter<Lie>, Lie);

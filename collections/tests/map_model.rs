@@ -1,5 +1,4 @@
-//! Every operation of the map and the set against std's, in sequences that
-//! quickcheck invents and shrinks.
+//! Every operation of the map and the set against std's, in sequences that quickcheck invents and shrinks.
 
 mod model;
 
@@ -121,7 +120,7 @@ fn growing_past_the_stem_and_shrinking_again() {
     assert!(map.is_empty());
 }
 
-/// Inserting and removing for long must not make a map grow.
+/// Inserting and removing for a long time must not make a map grow.
 #[test]
 fn churn_keeps_its_size() {
     let map = ParHashMap::new();
@@ -149,7 +148,8 @@ fn collecting_keeps_the_last_of_equal_keys() {
     }
 }
 
-/// Some calls of a site are shared, and some are one thread's; the first pairs tell how much room is made, and may mislead.
+/// Some calls of a site are shared, and some run on one thread; the first pairs decide how much room is made,
+/// and may mislead.
 #[test]
 fn any_keys_are_collected_in_any_way() {
     let laws: [fn(u32) -> u32; 6] = [
@@ -263,7 +263,7 @@ fn hints_may_lie() {
     }
 }
 
-/// Every way to take some of the entries out, against the same of std.
+/// Every way to take some of the entries out, against the same in std.
 #[test]
 fn entries_are_extracted() {
     fn agree(keys: Vec<u16>, divisor: u16, stop: u8) -> bool {
@@ -293,7 +293,7 @@ fn entries_are_extracted() {
         .quickcheck(agree as fn(Vec<u16>, u16, u8) -> bool);
 }
 
-/// What is being taken out may go to another thread halfway.
+/// Entries that are being taken out may go to another thread halfway.
 #[test]
 fn extracting_goes_to_other_threads() {
     let mut map: ParHashMap<u32, u32> = (0..5000).map(|i| (i, i)).collect();
@@ -365,7 +365,7 @@ fn too_much_capacity() {
     drop(ParHashMap::<u64, u64>::with_capacity(usize::MAX));
 }
 
-/// Each shard of such a map could be addressed, and all together could not.
+/// Each shard of such a map could be addressed, but not all together.
 #[test]
 fn too_much_capacity_in_all() {
     let panics = |make: &dyn Fn()| {

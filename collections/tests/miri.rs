@@ -71,7 +71,7 @@ fn a_map_that_all_write_to() {
     assert_eq!(Arc::strong_count(&all), 1);
 }
 
-/// A map that was built by several threads is dropped by several: its entries leave the tables first.
+/// A map that several threads have built is dropped by several: first its entries leave the tables.
 #[test]
 fn a_map_that_all_build_and_drop() {
     let all = Arc::new(());
@@ -105,7 +105,7 @@ fn a_set_and_groups() {
     });
 }
 
-/// Values of a heavy key, and of keys that are scattered, are laid out by both threads.
+/// Both threads lay out values of a heavy key, and of keys that are scattered.
 #[test]
 fn groups_of_a_heavy_key() {
     two(|| {
@@ -136,7 +136,7 @@ fn a_map_that_is_published() {
     assert_eq!(Arc::strong_count(&all), 1);
 }
 
-/// A value lies where another one lay that a reader has just announced.
+/// A value lies where another value lay that a reader has just announced.
 #[test]
 fn addresses_come_again() {
     let map = ReadMap::new();
@@ -185,8 +185,8 @@ fn joins_and_aggregates() {
     });
 }
 
-/// By its name the last. A pool that is dropped does not wait for its threads, but the program may
-/// not end before them under Miri.
+/// Its name makes it the last. A pool that is dropped does not wait for its threads, but under Miri the program
+/// must not end before them.
 #[test]
 fn z_threads_end() {
     if cfg!(miri) {

@@ -1,5 +1,5 @@
-//! A map on a random way through all that makes a map of another thing, or changes many entries at once, beside a map of
-//! std: what the one way makes, the next has to go on with.
+//! A map on a random walk through all methods that make a map from something else, or change many entries at
+//! once, next to a map of std: each method goes on with what the previous one made.
 
 use std::collections::HashMap;
 use std::env;
@@ -9,7 +9,7 @@ use tine_collections::{ParHashMap, ReadMap};
 use tine_iter::prelude::*;
 use tine_pool::ThreadPoolBuilder;
 
-/// Large, since few groups of much memory are laid out in another way.
+/// Large, since a few groups with much memory are laid out in another way.
 type Value = [u64; 16];
 type Twin = HashMap<u64, Vec<Value>>;
 type Map = ParHashMap<u64, Vec<Value>>;
@@ -23,7 +23,7 @@ impl Random {
         (z ^ (z >> 31)) % limit
     }
 
-    /// Pairs of few keys or many, few of them or many; at times a key has most.
+    /// Pairs with few keys or many, few of them or many; sometimes one key has most.
     fn pairs(&mut self) -> Vec<(u64, Value)> {
         let most = [12, 900, 6_000, 200_000][self.below(4) as usize];
         let count = self.below(most);
@@ -52,12 +52,12 @@ fn grouped(pairs: &[(u64, Value)]) -> Map {
         .collect()
 }
 
-/// The same with the map that the groups were made into: its shards are what comes of it.
+/// The same with the map that the groups were made into, so that its shards are tested.
 fn grouped_at_once(pairs: &[(u64, Value)]) -> Map {
     pairs.par_iter().copied().group_pairs().into_map()
 }
 
-/// One step: what it is called, and the map after it.
+/// One step: its name, and the map after it.
 fn step(random: &mut Random, mut map: Map, twin: &mut Twin) -> (&'static str, Map) {
     let append = |old: &mut Vec<Value>, mut more: Vec<Value>| old.append(&mut more);
     match random.below(17) {
@@ -172,7 +172,7 @@ fn walk(seed: u64, steps: usize) {
     }
 }
 
-/// `TINE_WALKS` walks from the seed `TINE_SEED` on.
+/// Takes `TINE_WALKS` walks, beginning with the seed `TINE_SEED`.
 #[test]
 #[cfg_attr(miri, ignore = "slow")]
 fn random_ways_from_map_to_map() {

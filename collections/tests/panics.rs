@@ -1,5 +1,5 @@
-//! Panics in everything a user supplies: nothing is lost, leaked or dropped
-//! twice, and the map can be used afterwards.
+//! Panics in everything that a user supplies: nothing is lost, leaked or dropped twice, and the map can be used
+//! afterwards.
 #![allow(dropping_copy_types)] // what a call returns is beside the point here
 
 use std::cell::RefCell;
@@ -14,7 +14,7 @@ use tine_collections::{Change, ParHashMap, ParVec};
 use tine_iter::prelude::*;
 use tine_pool::{StopToken, with_token};
 
-/// What goes wrong, and after how many times it has gone well.
+/// What goes wrong, and after how many calls.
 #[derive(Debug, Default)]
 struct Fuse {
     hash: AtomicIsize,
@@ -44,7 +44,7 @@ impl Fuse {
     }
 }
 
-/// A key that counts those alive, and may blow.
+/// A key that counts the living keys, and may panic.
 #[derive(Debug)]
 struct Key(u32, Arc<Fuse>);
 
@@ -141,7 +141,7 @@ fn hashing_blows_while_traces_of_removals_are_cleared() {
     }
 }
 
-/// The traces are in the way when a whole collection is taken in, or room is asked for.
+/// The traces are in the way when a whole collection is taken in, or when room is requested.
 #[test]
 fn hashing_blows_while_room_is_made_among_traces() {
     let dug_over = |fuse: &Arc<Fuse>| {
@@ -277,7 +277,7 @@ fn closures_blow() {
     assert_eq!(Arc::strong_count(&fuse), 1);
 }
 
-/// What an iterator gave before it panicked is there, in small maps and large.
+/// Items that an iterator gave before it panicked are there, in small maps and in large.
 #[test]
 fn an_iterator_blows_in_the_middle_of_extend() {
     let fuse = Fuse::new();
@@ -341,7 +341,7 @@ fn drops_blow_outside_of_locks() {
     assert!(map.is_empty());
 }
 
-/// A map of any size drops all its entries, also those behind one whose destructor panics.
+/// A map of any size drops all its entries, also those behind an entry whose destructor panics.
 #[test]
 fn a_drop_blows_and_the_others_are_dropped() {
     type Make = fn(u32, &Arc<Fuse>) -> ParHashMap<Key, Key>;
@@ -467,7 +467,7 @@ fn grouping_blows_anywhere() {
     }));
 }
 
-/// More pairs than stay in one row: in the row, while they are scattered, and while groups are laid.
+/// More pairs than stay in one row: in the row, while they are scattered, and while groups are laid out.
 #[test]
 fn grouping_many_blows_anywhere() {
     let fuse = Fuse::new();
@@ -493,7 +493,8 @@ fn grouping_many_blows_anywhere() {
     }
 }
 
-/// A join on a map that stays: whatever blows, the map has all that it had, and can be joined and changed again.
+/// A join on a map that stays: whatever panics, the map has all its entries, and can be joined and changed
+/// again.
 #[test]
 fn joining_on_a_map_blows_anywhere() {
     for len in [20_u32, 5000] {
@@ -534,7 +535,7 @@ fn joining_on_a_map_blows_anywhere() {
     }
 }
 
-/// In the first table, at a look at it, in scattering what comes later, in the parts' tables.
+/// In the first table, when it is looked at, when later items are scattered, and in the parts' tables.
 #[test]
 fn distinct_blows_while_it_scatters() {
     let fuse = Fuse::new();
@@ -620,7 +621,8 @@ fn large_maps_are_dropped_in_parallel() {
     }
 }
 
-/// What `retain` and `clear` remove is dropped when no shard is locked: its destructor may enter the map.
+/// Entries that `retain` and `clear` remove are dropped while no shard is locked: a destructor may enter the
+/// map.
 #[test]
 fn destructors_enter_the_map() {
     type Map = ParHashMap<u32, Entering>;
@@ -700,7 +702,8 @@ fn counting_owned_keys() {
     }
 }
 
-/// The destructor of an item panics when its key is there already, or that of a key when its item is.
+/// The destructor of an item panics when there is already a key, or the destructor of a key when there is
+/// already an item.
 #[test]
 fn destructors_of_items_blow_beside_their_keys() {
     let (fuse, aside) = (Fuse::new(), Fuse::new());

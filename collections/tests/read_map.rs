@@ -73,8 +73,8 @@ fn large_publications() {
     );
 }
 
-/// Two threads add to one counter each, through one part or several; readers see counters that only
-/// grow. A replaced table that came back, or a lost change, would show.
+/// Two threads add to one counter each, in one part or in several; readers see counters that only grow. A
+/// replaced table that came back, or a lost change, would show.
 #[test]
 fn no_change_is_lost() {
     let _watch = watched();
@@ -145,7 +145,7 @@ impl Drop for Counted {
     }
 }
 
-/// A reader that does not leave keeps the one table that it looks at, whatever is published.
+/// A reader that does not leave keeps only the table that it looks at, whatever is published.
 #[test]
 fn a_reader_that_stays_keeps_one_table() {
     let _watch = watched();

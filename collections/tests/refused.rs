@@ -1,5 +1,5 @@
-//! The system grants the barrier to readers, and refuses it to the first writer: a filter that the program has set
-//! up in between. In a process of its own, since a filter stays.
+//! The system grants the barrier to readers, and refuses it to the first writer: because of a filter that the
+//! program has set up in between. In a separate process, since a filter stays.
 #![cfg(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64"),
@@ -14,7 +14,8 @@ use tine_collections::ParHashMap;
 
 const CHILD: &str = "TINE_REFUSED_BARRIER";
 
-/// From here on `membarrier` is an error in all threads of the process. False where the system has no such filters.
+/// From here on `membarrier` fails in all threads of the process. Returns `false` if the system has no such
+/// filters.
 fn refuse() -> bool {
     let jump = |code: u32, if_so, if_not, k| libc::sock_filter {
         code: code as u16,

@@ -17,7 +17,7 @@ fn a_loop_uses_a_guard_of_its_caller() {
     assert_eq!(sum, 500_500);
 }
 
-/// One thread holds more guards of two maps than its short list has places for, and drops them in other orders.
+/// A thread holds more guards of two maps than its short list has places, and drops them in other orders.
 #[test]
 fn guards_of_two_maps_in_any_order() {
     let count = if cfg!(miri) { 40 } else { 2000 };
@@ -49,7 +49,8 @@ fn notes_of_forgotten_guards_hold_up_no_other_map() {
     }
 }
 
-/// Entries that are held exclude each other: threads that take numbers from a counter by looking, and then removing or filling, take each once.
+/// Held entries exclude each other: threads that take numbers from a counter, by looking and then removing or
+/// filling, take each number once.
 #[test]
 fn held_entries_are_held_by_one_thread() {
     use tine_collections::map::LockedEntry;

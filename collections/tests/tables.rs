@@ -1,5 +1,5 @@
-//! Joins, aggregates, groups walked, sorted vectors and frozen maps against the same done by hand;
-//! panics in every closure, with every drop counted.
+//! Joins, aggregates, walked groups, sorted vectors and frozen maps against the same by hand; panics in every
+//! closure, with every drop counted.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
@@ -139,7 +139,7 @@ static ALIVE: AtomicIsize = AtomicIsize::new(0);
 static ARMED: AtomicBool = AtomicBool::new(false);
 static COUNTDOWN: AtomicIsize = AtomicIsize::new(0);
 
-/// A key that is counted, and panics when its time has come.
+/// A key that is counted, and panics after a number of calls.
 #[derive(Debug)]
 struct Counted(u64);
 
@@ -285,7 +285,7 @@ fn panics_lose_nothing() {
     }
 }
 
-/// Keys that differ each time they are asked for: any answer, but no crash and nothing lost.
+/// Keys that differ each time they are asked for: any answer is allowed, but no crash and no lost value.
 #[test]
 fn keys_that_lie() {
     let asked = AtomicUsize::new(0);
@@ -434,7 +434,7 @@ fn sorted_vectors() {
     quick(agree as fn(Vec<Pair>, Vec<Pair>, u8, u8) -> TestResult);
 }
 
-/// Across the steps that a join of sorted vectors is cut into.
+/// Across the steps into which a join of sorted vectors is cut.
 #[test]
 fn long_sorted_joins() {
     let left: SortedVec<_> = pairs(9_000, 2_000).into();

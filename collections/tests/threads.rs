@@ -1,5 +1,5 @@
-//! Many threads at once: histories that must be explained by some order,
-//! deadlocks that must be messages, stress on more threads than cores.
+//! Many threads at the same time: histories that some order must explain, deadlocks that must be messages,
+//! stress on more threads than cores.
 #![allow(dropping_copy_types)] // what a call returns is beside the point here
 
 #[path = "../../pool/tests/common/watched.rs"]
@@ -35,7 +35,7 @@ enum Op {
 
 const KEYS: usize = 2;
 
-/// What the operation does to a map, were it alone.
+/// What the operation would do to a map alone.
 fn apply(state: &mut [Option<u8>; KEYS], op: Op) -> Option<u8> {
     match op {
         Op::Insert(k, v) => state[k as usize].replace(v),
@@ -72,8 +72,8 @@ fn perform(map: &ParHashMap<u8, u8>, op: Op) -> Option<u8> {
     }
 }
 
-/// Is there an order of the events, one that respects which ended before which
-/// began, in which each returns what it did?
+/// Is there an order of the events, consistent with which ended before which began, in which each returns what
+/// it did?
 fn explained(events: &mut Vec<Event>, state: [Option<u8>; KEYS]) -> bool {
     let Some(first_end) = events.iter().map(|event| event.ended).min() else {
         return true;
@@ -108,7 +108,7 @@ fn history(seed: u64, wide: bool) -> Vec<Event> {
     record(seed, &map)
 }
 
-/// `map` has none of the keys in question.
+/// `map` has none of the tested keys.
 fn record(seed: u64, map: &ParHashMap<u8, u8>) -> Vec<Event> {
     if seed.is_multiple_of(2) {
         // So often that readers may need no locks from here on, until the first change.
@@ -279,8 +279,8 @@ fn going_back_in_is_loud() {
         .for_each(|(key, value)| drop(map.insert(key, value)));
 }
 
-/// A guard that is forgotten keeps its shard for good. Which map that is, is no matter of where maps
-/// lie: another one in its place is free, and itself it is held wherever it goes.
+/// A forgotten guard keeps its shard for good. Which map that is does not depend on where maps lie: another map
+/// in its place is free, and the map itself stays held wherever it moves.
 #[test]
 fn forgotten_guards() {
     let mut place = ParHashMap::from([(1, 1)]);
@@ -353,7 +353,7 @@ fn maps_in_destructors_of_threads() {
     }
 }
 
-/// A reader inside of a reader must not queue behind a writer that waits.
+/// A reader inside a reader must not queue behind a writer that waits.
 #[test]
 fn nested_readers_pass_waiting_writers() {
     let _watch = watched();

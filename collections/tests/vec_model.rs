@@ -53,7 +53,7 @@ impl Arbitrary for Op {
     }
 }
 
-/// A value that counts those alive.
+/// A value that counts the living values.
 #[derive(Clone, Debug, PartialEq)]
 struct Counted(u32, Arc<()>);
 
@@ -159,7 +159,7 @@ fn sequences() {
         .quickcheck(agree as fn(Vec<Op>));
 }
 
-/// Plain values take shorter ways than those that are dropped.
+/// Plain values take shorter paths than values that are dropped.
 #[test]
 fn truncating_plain_values() {
     for len in [0, 1, 31, 32, 33, 96, 1000] {
@@ -201,7 +201,7 @@ fn values_of_no_size() {
     assert_eq!(vec.into_vec().len(), 20_000);
 }
 
-/// Whatever a `Vec` can do with more of them than there is memory for anything.
+/// Everything that a `Vec` can do with more values of size zero than there is memory for anything.
 #[test]
 fn any_number_of_values_of_no_size() {
     const LIMIT: usize = isize::MAX as usize / 2;
@@ -282,7 +282,7 @@ fn any_number_of_values_of_no_size() {
     assert_eq!(back.len(), usize::MAX);
 }
 
-/// A pusher whose vector is full panics once, for whatever reason it goes.
+/// A pusher whose vector is full panics once, for whatever reason it is dropped.
 #[test]
 fn a_full_vector_refuses_a_pusher_once() {
     let vec = ParVec::from(vec![(); isize::MAX as usize / 2]);
@@ -302,7 +302,7 @@ fn a_full_vector_refuses_a_pusher_once() {
     assert_eq!(vec.len(), isize::MAX as usize / 2);
 }
 
-/// Values of no size are dropped as often as they were made.
+/// Values of size zero are dropped as often as they were made.
 #[test]
 fn values_of_no_size_with_a_destructor() {
     static DROPPED: AtomicUsize = AtomicUsize::new(0);
@@ -340,7 +340,7 @@ fn memory_is_taken_over() {
     assert_eq!(back.as_ptr(), first);
 }
 
-/// Large buckets of values that lie across pages, beside blocks and gaps between ranks.
+/// Large buckets of values that lie across pages, next to blocks and to gaps between ranks.
 #[test]
 fn large_buckets_become_one_row() {
     let count: u32 = if cfg!(miri) { 1000 } else { 1 << 19 };

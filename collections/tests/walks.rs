@@ -1,11 +1,13 @@
-//! Iterators of the collections say how many items are left, stay at their end, and can be copied where std's can.
+//! Iterators of the collections say how many items are left, stay at their end, and can be cloned where std's
+//! can.
 
 use std::iter::FusedIterator;
 use tine_collections::prelude::*;
 use tine_collections::{ParBitSet, ParHashMap, ParHashSet, ParVec};
 use tine_iter::prelude::*;
 
-/// Walks in steps: the length counts down, `fold` after any number of steps gives the rest, and the end is final.
+/// Walks in steps: the length counts down, `fold` after any number of steps gives the rest, and the end is
+/// final.
 fn counts_down<I: ExactSizeIterator + FusedIterator>(make: impl Fn() -> I) {
     let all = make().len();
     for steps in 0..=all {
@@ -24,7 +26,7 @@ fn counts_down<I: ExactSizeIterator + FusedIterator>(make: impl Fn() -> I) {
     assert!(walk.next().is_none() && walk.next().is_none() && walk.len() == 0);
 }
 
-/// A copy goes on from the same place.
+/// A clone goes on from the same place.
 fn can_be_copied<I: Iterator<Item: PartialEq> + Clone>(mut walk: I) {
     for _ in 0..3 {
         walk.next();

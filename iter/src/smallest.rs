@@ -58,7 +58,7 @@ pub trait Smallest: ParallelIterator {
                     best.shorten(k, &compare);
                 }
             } else {
-                // Should this panic, the best are dropped too.
+                // If this panics, the best are dropped too.
                 drop(item);
             }
             best

@@ -1,6 +1,5 @@
-//! Iterators and sorts at sizes that an interpreter of Rust can run; every place with unsafe code
-//! is reached. Under Miri the sorts take their long ways from some hundred elements on. See
-//! `tests/miri.sh`.
+//! Iterators and sorts at sizes that an interpreter of Rust can run; every place with unsafe code is reached.
+//! Under Miri, sorts use the paths for long slices from some hundred elements on. See `tests/miri.sh`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -22,7 +21,7 @@ fn two<R: Send>(f: impl FnOnce() -> R + Send) -> R {
     pool.install(f)
 }
 
-/// Numbers without an order.
+/// Numbers in no particular order.
 fn numbers(len: usize) -> Vec<u32> {
     let next = |x: &u32| Some(x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
     std::iter::successors(Some(7), next)
@@ -475,8 +474,8 @@ fn texts_are_cut() {
     });
 }
 
-/// By its name the last. A pool that is dropped does not wait for its threads, but the program may
-/// not end before them under Miri.
+/// Its name makes it the last. A pool that is dropped does not wait for its threads, but under Miri the program
+/// must not end before them.
 #[test]
 fn z_threads_end() {
     if cfg!(miri) {

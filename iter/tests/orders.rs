@@ -1,6 +1,6 @@
-//! Comparisons that are no total order: no sort panics at them or loses an element, whatever the
-//! elements are like. What the comparison itself throws travels; and a place that was lied at once
-//! still sorts, stably, where there is no lie.
+//! Comparisons that are no total order: no sort panics because of them or loses an element, whatever the
+//! elements are like. A panic of the comparison itself comes out; and a sort at a place whose comparison has
+//! lied before still sorts, stably, when the comparison does not lie.
 
 use std::cell::Cell;
 use std::cmp::Ordering::{self, Equal, Less};
@@ -13,7 +13,7 @@ use tine_iter::prelude::*;
 use tine_iter::smallest::Smallest;
 use tine_iter::sort::{ParallelDedup, ParallelSort, Total};
 
-/// Lengths on both sides of every way to sort; unoptimised, fewer large ones.
+/// Lengths on both sides of every way to sort; fewer large lengths in unoptimised builds.
 const LENGTHS: &[usize] = if cfg!(debug_assertions) {
     &[2, 20, 33, 200, 2_000]
 } else {
@@ -49,14 +49,14 @@ const LIES: [Lie; 5] = [
     |a, b, _| (a % 3).cmp(&((b + 1) % 3)),
 ];
 
-/// All elements in an order that tells whether they are the same as before.
+/// All elements in an order that shows whether they are the same as before.
 fn sorted<T: Ord + Clone>(v: &[T]) -> Vec<T> {
     let mut v = v.to_vec();
     v.sort_unstable();
     v
 }
 
-/// All sorts, with every lie, of elements that are made of numbers and tell them.
+/// All sorts, with every lie, of elements that are made from numbers and show those numbers.
 fn lied_to<T>(make: fn(u64) -> T, tell: fn(&T) -> u64)
 where
     T: Ord + Clone + Debug + Send + Sync,
@@ -147,7 +147,7 @@ fn wide_elements() {
     lied_to(|n| [n; 9], |n| n[4]);
 }
 
-/// The line that is in thousands of programs.
+/// The line that thousands of programs contain.
 #[test]
 fn floats_that_are_no_numbers() {
     for &len in LENGTHS {
@@ -166,7 +166,8 @@ fn floats_that_are_no_numbers() {
     }
 }
 
-/// At one place, lies and truth by turns: where there was no lie all is in order, equals too.
+/// At one place, lies and truth in turn: if the comparison did not lie, all elements are in order, equal
+/// elements too.
 #[test]
 fn truth_after_a_lie() {
     let lies = Cell::new(false);
@@ -195,8 +196,8 @@ fn truth_after_a_lie() {
     }
 }
 
-/// What the comparison throws is the caller's to catch: once at any call, and std's very words where
-/// it goes on to throw them.
+/// A panic of the comparison comes out for the caller to catch: once at any call, and with exactly std's
+/// message if the comparison goes on to throw it.
 #[test]
 fn a_panic_of_the_comparison_travels() {
     const STD: &str =
@@ -234,7 +235,7 @@ fn a_panic_of_the_comparison_travels() {
     }
 }
 
-/// Short slices of every kind of word, which are sorted by other means than long ones, against std.
+/// Short slices of every kind of word, which are sorted in another way than long slices, against std.
 #[test]
 fn short_slices_of_primitives_are_sorted_as_std_sorts_them() {
     fn check<T: Ord + Send + Copy + Debug>(make: fn(u64) -> T) {

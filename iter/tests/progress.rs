@@ -1,6 +1,6 @@
-//! Loops whose items wait for each other, and loops whose items are not alike: while an item blocks,
-//! the items of the other even pieces are run by other threads, at a site's first call and at its
-//! ten-thousandth, and wherever the loop was begun.
+//! Loops whose items wait for each other, and loops whose items differ: while an item blocks, other threads run
+//! the items of the other even pieces, at a site's first call and at its ten-thousandth, and wherever the loop
+//! was begun.
 #![cfg(not(miri))]
 
 #[path = "../../pool/tests/common/watched.rs"]
@@ -14,7 +14,7 @@ use tine_iter::prelude::*;
 use tine_pool::ThreadPoolBuilder;
 use watchdog::Watched;
 
-/// Ends the process if `body` takes longer than any of these should on a busy machine.
+/// Ends the process if `body` takes longer than any of these should take on a busy machine.
 fn watched(name: &'static str, body: impl FnOnce()) {
     let _watch = Watched::new(name, Duration::from_secs(300));
     body();
@@ -147,8 +147,8 @@ fn a_site_is_known_to_be_short() {
     });
 }
 
-/// No more items than a large pool could begin at once, known to take microseconds, and then two wait for each
-/// other.
+/// Calls of at most as many items as a large pool could begin at once, known to take microseconds; then two
+/// items wait for each other.
 #[test]
 fn a_call_of_few_items_is_known_to_be_brief() {
     fn go(meeting: Option<&Barrier>, len: usize) {
@@ -203,8 +203,8 @@ fn all_items_of_a_known_short_loop_meet() {
     });
 }
 
-/// As many items as there are threads wait for each other, and each has others beside it. So the last
-/// thread that does not block may be one that waits for its own part of the loop.
+/// As many items as there are threads wait for each other, and each has other items next to it. So the last
+/// thread that does not block may be a thread that waits for its own part of the loop.
 #[test]
 fn items_meet_beside_others() {
     watched("a meeting of some", || {
@@ -232,9 +232,9 @@ fn items_meet_beside_others() {
     });
 }
 
-/// The same in a loop of a length that is not known, which is cut in advance: in twice as many pieces as there are
-/// threads, if their number is a power of two. The thief of the farther half has soon done its own share, waits for
-/// the last piece, and is wanted in the nearer half.
+/// The same in a loop of unknown length, which is cut in advance: in twice as many pieces as there are threads,
+/// if their number is a power of two. The thief of the farther half has soon done its own share, waits for the
+/// last piece, and is needed in the nearer half.
 #[test]
 fn characters_meet_beside_others() {
     watched("a meeting of characters", || {
@@ -264,8 +264,8 @@ fn characters_meet_beside_others() {
     });
 }
 
-/// A thread that waits for a part of its loop, for long, takes other parts of it, and nothing else: its
-/// caller holds a lock that others want.
+/// A thread that waits long for a part of its loop takes other parts of the loop, and nothing else: its caller
+/// holds a lock that other threads want.
 #[test]
 fn a_waiting_loop_runs_no_strangers() {
     watched("a lock held across a long loop", || {
@@ -323,12 +323,13 @@ fn all_other_pieces_are_run_while_an_item_blocks() {
     });
 }
 
-/// A thread that waits for half of a loop takes part in the rest of it, again and again: no thread
-/// runs much more than its share of a loop whose last items are the long ones.
+/// A thread that waits for half of a loop takes part in the rest of it, again and again: no thread runs much
+/// more than its share of a loop whose last items are the long ones.
 ///
-/// A machine that is busy with other things keeps threads from their shares, so what counts is the time that passed in
-/// items, and a loop that was not shared well is outweighed by half of one that was. Where pieces are not shared again, four
-/// threads share a loop in five like this by chance: then the score falls by twenty loops long before it rises by ten.
+/// A machine that is busy with other work keeps threads from their shares. So what counts is the time that
+/// passed in items, and each loop that was shared badly is outweighed by half of a loop that was shared well.
+/// If pieces are not shared again, four threads share one loop in five like this by chance: then the score
+/// falls by twenty loops long before it rises by ten.
 #[test]
 fn a_skewed_loop_is_shared_again_and_again() {
     fn shares(threads: usize) -> Vec<usize> {
@@ -386,8 +387,9 @@ fn the_last_match_is_found_in_a_range_without_end() {
     });
 }
 
-/// Loops whose items take long, all of them or few: they are cut to single items, whose owners offer them before
-/// they begin one. Each item is run once, the results are in order, and a search ends where std's does.
+/// Loops whose items take long, all of them or a few: they are cut to single items, whose owners offer them
+/// before they begin one. Each item is run once, the results are in order, and a search ends where std's search
+/// does.
 #[test]
 fn long_items_are_each_run_once_and_in_order() {
     /// Computes for this many microseconds, or a little less.
@@ -424,7 +426,7 @@ fn long_items_are_each_run_once_and_in_order() {
     });
 }
 
-/// The other thread never sleeps: it yields until the loop is over, and so no thread looks after the others.
+/// The other thread never sleeps: it yields until the loop is over, so no thread looks after the others.
 #[test]
 fn an_item_that_waits_beside_a_thread_that_yields_goes_on() {
     watched("an item waits beside a thread that yields", || {
@@ -469,7 +471,7 @@ fn an_item_that_waits_beside_a_thread_that_yields_goes_on() {
     });
 }
 
-/// In a task of a scope, of which the first half waits for the second one; that sets `done` too.
+/// Runs two halves in a task of a scope; the first half waits for the second, which sets `done` too.
 fn halves_in_a_scope(done: &AtomicBool) {
     let second = AtomicBool::new(false);
     let halves = || {
@@ -490,8 +492,8 @@ fn spin_until(flag: &AtomicBool) {
     }
 }
 
-/// What an item has begun is begun in its name: the root of the loop, which waits for another part, runs a half in a task of a scope in
-/// an item, and a waiter outside of the loop does.
+/// What an item has begun counts as part of the item: the root of the loop, which waits for another part, may
+/// run a half in a task of a scope in an item, and so may a waiter outside the loop.
 #[test]
 fn a_thread_that_waits_for_a_loop_runs_what_its_items_have_begun() {
     let pause = || thread::sleep(Duration::from_millis(2));

@@ -1,5 +1,5 @@
-//! Loops whose items call the same loop again, as in walks of trees: right at each depth, on few threads and on many, with
-//! ends in the middle, and as deep as stacks are expected to allow.
+//! Loops whose items call the same loop again, as in walks of trees: right at each depth, on few threads and on
+//! many, with ends in the middle, and as deep as stacks should allow.
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread;
@@ -12,7 +12,7 @@ struct Node {
     kids: Vec<Node>,
 }
 
-/// A tree of about that number of nodes, most of which have few below them and some have many.
+/// A tree with about this number of nodes; most have few nodes below them, and some have many.
 fn uneven(nodes: u64, seed: &mut u64) -> Node {
     let mut left = nodes.saturating_sub(1);
     let mut kids = vec![];
@@ -77,7 +77,7 @@ fn par_even_by_loops(node: &Node, even: bool) -> u64 {
     node.value + node.kids.iter().map(below).sum::<u64>()
 }
 
-/// The n-th node panics, and all those before it were begun or not; later walks are right.
+/// The n-th node panics, whether or not all nodes before it were begun; later walks are right.
 #[test]
 fn a_panic_deep_inside_comes_out() {
     fn walk(node: &Node, seen: &AtomicUsize, last: usize) -> u64 {
@@ -128,8 +128,8 @@ fn a_deep_recursion_has_room_on_the_stack_of_a_thread() {
     }
 }
 
-/// Of an inner call, each item is a piece if there are about two for each thread: one may wait for the next, also where all were
-/// short before.
+/// In an inner call each item is a piece if there are about two items for each thread: an item may wait for the
+/// next, also if all items were short before.
 #[test]
 fn items_of_an_inner_call_wait_for_each_other() {
     enum Tree {

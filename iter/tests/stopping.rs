@@ -32,7 +32,7 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// Whether `part` is `whole` with some left out.
+/// Whether `part` is `whole` with some items left out.
 fn is_part_of<T: PartialEq>(part: &[T], whole: &[T]) -> bool {
     let mut rest = whole.iter();
     part.iter().all(|item| rest.any(|other| other == item))
@@ -315,7 +315,7 @@ fn panics_are_panics() {
     });
 }
 
-/// Numbers in no order.
+/// Numbers in no particular order.
 fn numbers(len: usize) -> Vec<u64> {
     let step = |x: &u64| Some(x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
     std::iter::successors(Some(7), step).take(len).collect()
@@ -424,7 +424,7 @@ fn a_sort_of_numbers_that_is_stopped_leaves_them_all() {
 #[test]
 fn sorts_by_key_that_are_stopped_leave_all_elements() {
     type Way<'w, T> = &'w (dyn Fn(&mut [T]) + Sync);
-    /// Sorts in each way, and is stopped in the middle of it.
+    /// Sorts in each way, and is stopped in the middle.
     fn try_all<T: Clone + Ord + Send + Sync, K: Ord + Send>(
         all: &[T],
         key: impl Fn(&T) -> K + Sync + Copy,
@@ -512,7 +512,7 @@ fn scans_retains_and_shuffles_that_are_stopped() {
     });
 }
 
-/// The leaves of a tree whose cuts are fixed are no reason to go on.
+/// That the cuts of a tree are fixed is no reason to go on after a stop.
 #[test]
 fn a_stop_ends_a_deterministic_loop_between_slow_items() {
     type Slow<'s> = &'s (dyn Fn(u32) -> u32 + Sync);
@@ -547,7 +547,7 @@ fn a_stop_ends_a_deterministic_loop_between_slow_items() {
     });
 }
 
-/// Calls whose loops are no parallel iterators look at tokens between slow items all the same.
+/// Calls whose loops are no parallel iterators nevertheless look at tokens between slow items.
 #[test]
 fn a_token_around_ends_calls_of_every_kind_between_slow_items() {
     type Call<'c> = &'c (dyn Fn(&mut [u32], &(dyn Fn() + Sync)) + Sync);

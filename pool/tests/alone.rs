@@ -1,16 +1,16 @@
 //! A pool of one thread, whose only seat an ordinary thread takes for each of its calls. No thread is left to
-//! help, so none is woken; if the pool's own thread were, the next call would have to wait for it.
+//! help, so no thread is woken; if the pool's own thread were woken, the next call would have to wait for it.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 use tine_pool::{ThreadPoolBuilder, join, stats};
 
-/// Calls of an attempt, and attempts of which one has to do: where the caller is kept from running, the thread
-/// that looks after stuck owners calls for help.
+/// Calls in an attempt, and attempts, at least one of which must succeed: if the caller is kept from running,
+/// the thread that looks after stuck owners calls for help.
 const CALLS: u64 = 10;
 const ATTEMPTS: usize = 500;
 
-/// Joins that are worth a helper, one in the other.
+/// Joins that are worth a helper, one inside the other.
 fn halves(depth: u32) {
     if depth == 0 {
         let start = Instant::now();

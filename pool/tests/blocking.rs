@@ -13,7 +13,7 @@ use tine_pool::{
     in_place_scope, join, scope, select, spawn, spawn_async, spawn_join,
 };
 
-/// Waits for a message in another thread's favour.
+/// Waits for a message on behalf of another thread.
 fn get<T>(receive: mpsc::Receiver<T>) -> T {
     blocking(|| receive.recv().unwrap())
 }
@@ -77,7 +77,7 @@ fn a_spare_thread_broadcasts_to_the_others() {
     }
 }
 
-/// The one thread blocks for a job that lies with its spare, which waits for the thread's part of
+/// The only thread blocks for a job that lies with its spare thread, which waits for the first thread's part of
 /// a broadcast.
 #[test]
 fn a_spare_thread_that_broadcasts_is_replaced() {
@@ -252,8 +252,8 @@ fn guests_are_replaced() {
     }
 }
 
-/// A thread that comes back waits for no other, and so for no stranger that wants the lock that was
-/// taken inside.
+/// A thread that comes back waits for no other thread, so it does not wait for a stranger that wants the lock
+/// that was taken inside.
 #[test]
 fn a_lock_taken_inside_is_held_after() {
     let watch = Watch::new("a_lock_taken_inside_is_held_after");
@@ -303,7 +303,7 @@ fn spare_threads_end_with_the_pool() {
     assert!(STARTED.load(SeqCst) > 60, "there was no spare thread");
 }
 
-/// After all that has blocked is back, no more threads work than there are seats.
+/// After all blocked threads are back, no more threads work than there are seats.
 #[test]
 fn spare_seats_are_closed_again() {
     let watch = Watch::new("spare_seats_are_closed_again");
@@ -325,8 +325,8 @@ fn spare_seats_are_closed_again() {
     });
 }
 
-/// All spare seats are taken by jobs whose calls of `blocking` are over. A thread that blocks then has a seat as soon as one of
-/// these jobs has ended.
+/// All spare seats are taken by jobs whose calls of `blocking` are over. A thread that then blocks gets a seat
+/// as soon as one of these jobs has ended.
 #[test]
 fn a_thread_that_found_no_spare_seat_is_replaced_later() {
     let watch = Watch::new("a_thread_that_found_no_spare_seat_is_replaced_later");
@@ -375,8 +375,8 @@ fn a_thread_that_found_no_spare_seat_is_replaced_later() {
     });
 }
 
-/// Every spare seat is open for a thread that blocks, and idle. One more thread blocks. It has a seat once the others are back and at
-/// work; and in the end all spare seats are closed.
+/// Every spare seat is open for a thread that blocks, and idle. One more thread blocks. It gets a seat once the
+/// others are back and at work; at the end all spare seats are closed.
 #[test]
 #[cfg(not(miri))]
 fn a_thread_that_found_no_spare_seat_gets_one_that_nobody_used() {
@@ -421,7 +421,8 @@ fn a_thread_that_found_no_spare_seat_gets_one_that_nobody_used() {
     until(|| !pool.picture().lines().any(is_open));
 }
 
-/// Nearly as many jobs as there are spare seats wait for each other, again and again: some seats are still taken by the round before.
+/// Nearly as many jobs as there are spare seats wait for each other, again and again: the previous round still
+/// holds some seats.
 #[test]
 fn rounds_of_jobs_that_wait_for_each_other() {
     let watch = Watch::new("rounds_of_jobs_that_wait_for_each_other");
@@ -455,8 +456,8 @@ fn pools_with_a_spawn_handler_have_no_spare_threads() {
     assert_eq!(pool.stats().seats.len(), 2);
 }
 
-/// The only thread of a pool that takes no guests waits for a lock, which a thread holds that joins a
-/// task there.
+/// The only thread of a pool that takes no guests waits for a lock. The thread that holds the lock joins a task
+/// there.
 #[test]
 fn a_task_is_joined_under_a_lock_that_blocks_its_pool() {
     let watch = Watch::new("a_task_is_joined_under_a_lock_that_blocks_its_pool");
@@ -478,8 +479,8 @@ fn a_task_is_joined_under_a_lock_that_blocks_its_pool() {
     });
 }
 
-/// More threads are inside of `blocking` than the pool replaces, and each waits for the pool by `wait`. What it waits
-/// for may have no thread but the waiter itself.
+/// More threads are inside `blocking` than the pool replaces, and each waits for the pool by `wait`. Only the
+/// waiter itself may be left to run what it waits for.
 fn all_wait_inside(name: &'static str, rounds: u64, wait: fn(u64)) {
     alone(name, 2, |watch| {
         for round in 0..rounds {
@@ -539,8 +540,8 @@ fn all_wait_inside_for_broadcasts() {
     });
 }
 
-/// A thread waits inside of `blocking` for a task that is at work, and that task for one that no thread is left to run:
-/// the waiter may not, since it does not depend on it as far as can be seen.
+/// A thread waits inside `blocking` for a running task, and that task for a task that no thread is left to run:
+/// the waiter must not run it, since as far as can be seen it does not depend on it.
 #[test]
 fn who_waits_inside_looks_after_the_others() {
     alone("who_waits_inside_looks_after_the_others", 1, |_| {
@@ -565,10 +566,10 @@ fn who_waits_inside_looks_after_the_others() {
     });
 }
 
-/// A thread inside of `blocking` is a guest of the global pool, and from there calls the pool that it blocks in, and waits
-/// for it. No other thread has that pool: it has one seat, and no spare ones.
-/// Inside of `blocking` a call of the global pool goes to the seat that the thread keeps, though others are free: a
-/// broadcast, its own or another thread's, writes to that one too.
+/// A thread inside `blocking` is a guest of the global pool, and from there calls the pool that it blocks in,
+/// and waits for it. No other thread has that pool: it has one seat, and no spare seats.
+/// Inside `blocking` a call of the global pool goes to the seat that the thread keeps, though other seats are
+/// free: a broadcast, its own or another thread's, writes to that seat too.
 #[test]
 fn a_call_inside_reads_the_letters_of_its_seat() {
     alone("a_call_inside_reads_the_letters_of_its_seat", 3, |watch| {
@@ -628,8 +629,9 @@ fn a_guest_inside_comes_back_to_its_seat() {
     });
 }
 
-/// A thread inside of `blocking` is a guest of the global pool, comes back to the pool that it blocks in, blocks there once more,
-/// and calls the global pool, where it has a seat as well: none but that thread reads that seat's letters.
+/// A thread inside `blocking` is a guest of the global pool, comes back to the pool that it blocks in, blocks
+/// there once more, and calls the global pool, where it also has a seat: no other thread reads the letters of
+/// that seat.
 #[test]
 fn a_guest_that_came_back_comes_back_to_where_it_was_a_guest() {
     let name = "a_guest_that_came_back_comes_back_to_where_it_was_a_guest";
@@ -662,8 +664,8 @@ fn a_guest_that_came_back_comes_back_to_where_it_was_a_guest() {
     });
 }
 
-/// A thread on a spare seat blocks when the thread is back for which the seat was opened, and waits for it: another spare thread
-/// has to come, and to stay.
+/// A thread on a spare seat blocks when the thread for which the seat was opened is back, and waits for it:
+/// another spare thread has to come, and to stay.
 #[test]
 fn a_spare_thread_that_blocks_is_replaced() {
     alone("a_spare_thread_that_blocks_is_replaced", 1, |watch| {
@@ -686,7 +688,8 @@ fn a_spare_thread_that_blocks_is_replaced() {
     });
 }
 
-/// Spare threads that were woken for calls which are over are about to leave; one of them stays for the next call.
+/// Spare threads that were woken for calls that are over are about to leave; one of them stays for the next
+/// call.
 #[test]
 fn calls_in_quick_succession() {
     alone("calls_in_quick_succession", 1, |watch| {
@@ -705,8 +708,9 @@ fn calls_in_quick_succession() {
     });
 }
 
-/// Inside `blocking` a thread opens a scope, and a call that runs on its own seat spawns into that. Threads count ahead where they spawn:
-/// what this one has counted on its seat, it must not wait for.
+/// Inside `blocking` a thread opens a scope, and a call that runs on its own seat spawns into that scope.
+/// Threads take counts in advance where they spawn: this thread must not wait for the counts that it has taken
+/// on its own seat.
 #[test]
 fn a_scope_inside_is_not_kept_waiting_by_its_own_seat() {
     let watch = Watch::new("a_scope_inside_is_not_kept_waiting_by_its_own_seat");

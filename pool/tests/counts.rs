@@ -26,7 +26,7 @@ impl Board {
         }
     }
 
-    /// Counts a task that runs, also where it panics.
+    /// Counts a task that runs, also if it panics.
     fn task(&self) -> impl Drop {
         struct Ends<'b>(&'b Board);
         impl Drop for Ends<'_> {
@@ -40,7 +40,7 @@ impl Board {
         Ends(self)
     }
 
-    /// The scope has been left.
+    /// Notes that the scope has been left.
     fn close(&self, tasks: usize) {
         self.left.store(true, SeqCst);
         assert_eq!(self.begun.load(SeqCst), tasks);
@@ -48,8 +48,8 @@ impl Board {
     }
 }
 
-/// Spawns two trees of tasks, half as deep, and now and then opens a scope of its own, whose tasks
-/// spawn into this one as well. Some tasks of the inner scope panic.
+/// Spawns two trees of tasks, half as deep, and now and then opens its own scope, whose tasks spawn into this
+/// one as well. Some tasks of the inner scope panic.
 fn grow<'s>(scope: &Scope<'s>, board: &'s Board, depth: u32) {
     let _task = board.task();
     if depth == 0 {
@@ -143,8 +143,8 @@ fn joins_within_tasks_spawn_for_their_scope() {
     }
 }
 
-/// One thread spawns: never are there more unfinished tasks than it allows, among which are those of
-/// before the bound.
+/// A single thread spawns: there are never more unfinished tasks than it allows, including tasks from before
+/// the bound.
 #[test]
 fn a_bound_holds_beside_threads_that_keep_counts() {
     let (tasks, limit) = (if cfg!(miri) { 40 } else { 20_000 }, 16);
@@ -167,7 +167,7 @@ fn a_bound_holds_beside_threads_that_keep_counts() {
     }
 }
 
-/// The body counts beside the tasks for as long as it runs, and no longer.
+/// The body counts next to the tasks as long as it runs, and no longer.
 #[test]
 fn a_bound_holds_when_the_body_has_ended() {
     let rounds = if cfg!(miri) { 2 } else { 300 };

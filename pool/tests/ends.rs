@@ -1,4 +1,4 @@
-//! Stopped tokens beside panics of the user's, and beside bounds.
+//! Stopped tokens together with the user's panics, and with bounds.
 #![forbid(unsafe_code)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -21,8 +21,8 @@ fn pool(threads: usize) -> ThreadPool {
         .unwrap()
 }
 
-/// Where both halves, or two tasks, panic, one payload cannot be passed on. It is no matter of a token
-/// that is stopped later, when the program has dealt with the panic.
+/// If both halves, or two tasks, panic, one payload cannot be passed on. It must not affect a token that is
+/// stopped later, when the program has dealt with the panic.
 #[test]
 fn a_second_panic_beside_the_users_own_is_forgotten() {
     let panics = || resume_unwind(Box::new("on purpose"));
@@ -98,8 +98,8 @@ fn a_panic_beside_an_end_that_comes_from_another_thread_counts() {
     assert_eq!(payload.downcast_ref(), Some(&"on purpose"));
 }
 
-/// The others' results are dropped, and their drops panic too. The first panic is the one that counts; an end counts
-/// for less than any.
+/// The results of the other threads are dropped, and their drops panic too. The first panic counts; an end
+/// counts for less than any panic.
 #[test]
 fn a_broadcast_passes_its_panic_on_though_drops_of_results_panic() {
     struct Bad;

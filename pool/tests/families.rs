@@ -1,6 +1,6 @@
-//! A thread that waits may run whatever its wait depends on, however far removed: tasks of scopes in tasks of scopes, halves of
-//! halves that others have taken. In each of these programs there is a job on which all goes on, and one thread that is free
-//! to run it, and that waits farther up.
+//! A thread that waits may run whatever its wait depends on, however far removed: tasks of scopes in tasks of
+//! scopes, halves of halves that other threads have taken. In each of these programs there is a job that
+//! everything depends on, and a single thread that is free to run it and that waits farther up.
 
 mod common;
 
@@ -14,7 +14,7 @@ use tine_pool::{FnContext, ThreadPoolBuilder, broadcast, join, join_context, sco
 
 const ROUNDS: usize = if cfg!(miri) { 2 } else { 10 };
 
-/// Something for which threads wait in the middle of user code.
+/// Something that threads wait for in the middle of user code.
 #[derive(Default)]
 struct Flag(AtomicBool);
 
@@ -30,12 +30,12 @@ impl Flag {
     }
 }
 
-/// Time for others to begin what waits for this thread.
+/// Time for other threads to begin what waits for this thread.
 fn pause() {
     thread::sleep(Duration::from_millis(2));
 }
 
-/// Below `deep` joins, halves of which the first waits for the second. That sets `done` too.
+/// Below `deep` joins, two halves, the first of which waits for the second. That sets `done` too.
 fn halves(deep: usize, done: &Flag) {
     if deep > 0 {
         join(|| halves(deep - 1, done), || ());
@@ -93,7 +93,8 @@ fn a_scopes_waiter_helps_a_task_of_a_scope_in_a_task() {
     });
 }
 
-/// Calls `body` in a task that is always another thread's, which calls it in such a task, and so on: two threads in turns.
+/// Calls `body` in a task that always runs on the other thread, which calls it in such a task, and so on: two
+/// threads in turns.
 fn in_turns(count: usize, body: &(dyn Fn() + Sync)) {
     if count == 0 {
         return body();
@@ -184,7 +185,7 @@ fn a_scopes_waiter_runs_tasks_of_a_scope_in_a_task() {
     });
 }
 
-/// Calls `body` inside of `count` joins, whose second halves, `half`, lie lower on the same seat.
+/// Calls `body` inside `count` joins, whose second halves, `half`, lie lower on the same seat.
 fn around(count: usize, half: &(dyn Fn() + Sync), body: &(dyn Fn() + Sync)) {
     match count {
         0 => body(),
@@ -199,8 +200,8 @@ fn around(count: usize, half: &(dyn Fn() + Sync), body: &(dyn Fn() + Sync)) {
     }
 }
 
-/// Has the other thread call `waits`, in a task of a scope that this one opens and waits for, and joins `helps` to it: which this thread
-/// runs in the middle of its wait.
+/// Has the other thread call `waits`, in a task of a scope that this thread opens and waits for, and joins
+/// `helps` to it: this thread runs `helps` in the middle of its wait.
 fn behind_strangers(waits: fn(), helps: &(dyn Fn() + Sync)) {
     around(12, &|| (), &|| {
         let begun = Flag::default();
@@ -250,7 +251,7 @@ fn a_waiter_runs_no_half_that_it_moves() {
     });
 }
 
-/// A thread takes many of these before the one that pushes them has made all public.
+/// A thread takes many of these before the thread that pushes them has made all of them public.
 const HALVES: usize = 40;
 
 /// The other thread takes one of the halves that it has moved, and waits there until all have begun.
@@ -279,7 +280,7 @@ fn an_owner_takes_back_what_was_moved() {
     });
 }
 
-/// A third thread waits for the task whose halves these are, and is the only one that is left to run them.
+/// A third thread waits for the task that these halves belong to, and is the only thread left to run them.
 #[test]
 #[cfg_attr(miri, ignore = "no thread publishes for another there")]
 fn a_waiter_finds_what_another_has_moved() {
@@ -329,7 +330,7 @@ fn before(count: usize, piece: &(dyn Fn() + Sync), item: &(dyn Fn() + Sync)) {
     }
 }
 
-/// How far the threads are in the test below.
+/// The progress of the threads in the test below.
 #[derive(Default)]
 struct AtLoop {
     begun: Flag,
@@ -349,8 +350,9 @@ impl AtLoop {
     }
 }
 
-/// The first item of a loop waits for a task that moves pieces of the loop, and then for those pieces to be run. So does an
-/// item that a third thread has taken from a fourth. That one waits for it, and is the only one that is left to run them.
+/// The first item of a loop waits for a task that moves pieces of the loop, and then for those pieces to be
+/// run. So does an item that a third thread has taken from a fourth. The fourth thread waits for it, and is the
+/// only thread left to run the pieces.
 #[test]
 #[cfg_attr(miri, ignore = "no thread publishes for another there")]
 fn a_loops_waiter_finds_pieces_that_another_has_moved() {
@@ -390,8 +392,8 @@ fn a_loops_waiter_finds_pieces_that_another_has_moved() {
     });
 }
 
-/// A thread that holds a lock moves a half that takes it, from below a loop to the injector, and then waits for a part of that loop: the
-/// half is no piece of it.
+/// A thread that holds a lock moves a half that takes the lock, from below a loop to the injector, and then
+/// waits for a part of that loop: the half is no piece of it.
 #[test]
 #[cfg_attr(miri, ignore = "no thread publishes for another there")]
 fn a_loops_waiter_leaves_alone_what_lay_lower() {
@@ -433,7 +435,8 @@ fn a_loops_waiter_leaves_alone_what_lay_lower() {
     });
 }
 
-/// A closure of a broadcast: on a thread other than the caller's, the first to come has halves that wait for each other.
+/// A closure of a broadcast: on threads other than the caller's, the first to come has halves that wait for
+/// each other.
 fn closure(caller: ThreadId, deep: usize, done: &Flag) {
     if thread::current().id() != caller && !done.0.swap(true, SeqCst) {
         halves(deep, done);
@@ -464,7 +467,8 @@ fn a_waiter_for_a_broadcast_helps_its_closures() {
     });
 }
 
-/// What a waiter runs must belong to its wait: while the outer half holds the lock, only a stranger's task takes it.
+/// What a waiter runs must belong to its wait: while the outer half holds the lock, only a stranger's task
+/// takes the lock.
 #[test]
 fn a_waiter_runs_no_strangers() {
     let _watch = Watch::new("strangers");
@@ -485,8 +489,9 @@ fn a_waiter_runs_no_strangers() {
     });
 }
 
-/// A thread that holds a lock waits for a half on a seat where other jobs lie lower: what has been stolen of them, and takes the lock, is
-/// none of its business. `around` has two jobs run by two threads, the first on its own.
+/// A thread that holds a lock waits for a half on a seat where other jobs lie lower: what was stolen from
+/// those, and takes the lock, does not belong to its wait. `around` has two jobs run by two threads, the first
+/// on its own.
 fn waits_beside_older(name: &str, around: fn(&(dyn Fn() + Sync), &(dyn Fn() + Sync))) {
     let _watch = Watch::new(name);
     let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();

@@ -1,4 +1,4 @@
-//! After `fork` the child has one thread and no pool: what it calls works anew, or says why not.
+//! After `fork` the child has one thread and no pool: its calls work anew, or say why not.
 // The thread sanitizer ends a child that starts threads, as not supported.
 #![cfg(all(unix, not(miri), not(tine_tsan)))]
 
@@ -31,8 +31,8 @@ fn use_global() {
     ignore(both.join());
 }
 
-/// One test: before there is any pool, a child that starts threads with std may wait for ever for
-/// a thread of the parent that was just beginning, such as one of another test.
+/// A single test: before there is any pool, a child that starts threads with std may wait for ever for a thread
+/// of the parent that was just beginning, such as a thread of another test.
 #[test]
 fn a_child_has_pools_of_its_own() {
     pools_in_a_child();
@@ -114,8 +114,8 @@ fn use_nothing() {}
 
 fn ignore<T>(_: T) {}
 
-/// A fork comes at any moment: while other threads make pools and end them, and so hold whatever
-/// locks there are. Among them is the lock of std that each of its threads takes as it begins.
+/// A fork comes at any moment: while other threads make pools and end them, and so hold any of the locks. Among
+/// them is the lock of std that each of its threads takes when it begins.
 fn a_child_of_a_process_that_is_at_work() {
     let over = std::sync::atomic::AtomicBool::new(false);
     thread::scope(|s| {

@@ -1,8 +1,8 @@
-//! A fork while another thread is at its very first parallel call: the child does not wait for
-//! what that thread had begun.
+//! A fork while another thread makes its very first parallel call: the child does not wait for what that thread
+//! had begun.
 //!
-//! A file of its own, since a process makes its first call once. Here no call is made in the
-//! parent: each try has a process of its own.
+//! A separate file, since a process makes its first call once. No call is made in the parent: each try has its
+//! own process.
 // The thread sanitizer ends a child that starts threads, as not supported.
 #![cfg(all(unix, not(miri), not(tine_tsan)))]
 

@@ -1,5 +1,6 @@
-//! Ordinary threads call each verb of the global pool, on whose seats they sit as guests, and once more from destructors of their
-//! thread-locals. Small enough for Miri, which runs this too (`tests/miri.sh`): the threads of the global pool never end.
+//! Ordinary threads call each verb of the global pool, on whose seats they sit as guests, and call it once more
+//! from destructors of their thread-locals. Small enough for Miri, which runs this too (`tests/miri.sh`): the
+//! threads of the global pool never end.
 use std::cell::RefCell;
 use std::panic::{catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -21,7 +22,7 @@ fn sum(values: &[u64]) -> u64 {
     }
 }
 
-/// Calls the pool as its thread ends, when other thread-locals may be gone.
+/// Calls the pool when its thread ends, when other thread-locals may be gone.
 struct AtEnd(Box<u64>);
 
 impl Drop for AtEnd {
@@ -45,7 +46,7 @@ impl Drop for AtEnd {
     }
 }
 
-/// How many of these have ended.
+/// The number of these that have ended.
 static ENDED: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
@@ -83,7 +84,7 @@ fn scopes() {
     assert_eq!(count.into_inner(), 3 + 3 * current_num_threads());
 }
 
-/// A panic comes out when all that borrow have ended.
+/// A panic comes out when all borrowers have ended.
 fn panics() {
     let (words, ended) = (vec![String::from("a word"); 3], AtomicUsize::new(0));
     let result = catch_unwind(|| {

@@ -1,15 +1,15 @@
-//! A pool without work uses no processor time. The bounds are those of "far below one core": a
-//! thread that spins, or is woken for nothing all the time, is above them by far.
+//! A pool without work uses no processor time. The bounds mean "far below one core": a thread that spins, or is
+//! woken all the time without need, exceeds them by far.
 #![cfg(unix)]
 
 use std::thread;
 use std::time::Duration;
 use tine_pool::ThreadPoolBuilder;
 
-/// Far below one core, in parts of a hundred.
+/// Far below one core, in hundredths.
 const LOW: u128 = 20;
 
-/// What this process has used so far.
+/// The processor time that this process has used so far.
 fn used() -> Duration {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: a place for the answer.
@@ -23,8 +23,8 @@ fn used() -> Duration {
     time(usage.ru_utime) + time(usage.ru_stime)
 }
 
-/// Processor time, of 200 ms in which `rest` lets the pool be, as parts of a hundred. A few tries,
-/// until one of them is low: other things go on in the process, such as threads that start.
+/// Processor time in 200 ms in which `rest` leaves the pool alone, in hundredths. A few tries, until one of
+/// them is low: other things go on in the process, such as threads that start.
 fn share(rest: impl Fn(Duration)) -> u128 {
     const SPAN: Duration = Duration::from_millis(200);
     let one = |_| {

@@ -1,12 +1,12 @@
 //! A builder that comes too late to make the global pool.
 //!
-//! A file of its own, since a process makes that pool once.
+//! A separate file, since a process makes that pool once.
 
 use std::sync::mpsc;
 use std::time::Duration;
 use tine_pool::{ThreadPoolBuilder, current_thread_index, join, spawn};
 
-/// The thread was to be a worker of a pool that is not to be: it is an ordinary one again.
+/// The thread was to be a worker of a pool that is never made: it is an ordinary thread again.
 #[test]
 fn the_current_thread_is_no_worker_of_a_pool_that_came_too_late() {
     let late = ThreadPoolBuilder::new()

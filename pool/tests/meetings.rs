@@ -20,7 +20,7 @@ fn millis(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// Counts how often it was dropped while what it borrows was alive, and how often later.
+/// Counts how often it was dropped while what it borrows was alive, and how often afterwards.
 struct Canary<'a> {
     alive: &'a AtomicBool,
     early: &'a AtomicUsize,
@@ -198,8 +198,8 @@ fn processor_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// A letter that cannot be read yet must not keep the guest that it lies beneath awake. Half of
-/// the time would be a spin; what it takes is nothing.
+/// A letter that cannot be read yet must not keep the guest above it awake. A spin would take half of the time;
+/// this takes almost none.
 #[cfg(unix)]
 #[test]
 fn a_guest_with_a_letter_beneath_it_sleeps() {
@@ -222,7 +222,7 @@ fn a_guest_with_a_letter_beneath_it_sleeps() {
     });
 }
 
-/// What a broadcast's closure asks of its thread stays: a pin, say.
+/// What the closure of a broadcast asks of its thread stays: a pin, for instance.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_thread_pinned_by_a_broadcast_stays_pinned() {
@@ -269,7 +269,7 @@ fn a_thread_pinned_by_a_broadcast_stays_pinned() {
     });
 }
 
-/// While an exit handler runs, its thread holds its seat, alone.
+/// While an exit handler runs, only its thread holds its seat.
 #[test]
 fn an_exit_handler_works_on_a_seat_of_its_own() {
     alone("an_exit_handler_works_on_a_seat_of_its_own", 2, |_| {
@@ -355,8 +355,8 @@ fn what_an_exit_handler_starts_is_finished() {
     });
 }
 
-/// Jobs of others that lie above a scope's own task are moved out of its way once, however many
-/// they are: here every one of them is looked at a few times, not a few times for each other one.
+/// Jobs of others that lie above a scope's own task are moved out of its way once, however many there are: here
+/// each of them is looked at a few times, not a few times for each other job.
 #[test]
 fn strangers_are_moved_out_of_the_way_once() {
     alone("strangers_are_moved_out_of_the_way_once", 2, |watch| {
@@ -388,7 +388,7 @@ fn strangers_are_moved_out_of_the_way_once() {
     });
 }
 
-/// A letter for a thread that searches, whose seat a guest takes and leaves again.
+/// A letter for a searching thread, whose seat a guest takes and leaves again.
 #[test]
 fn a_letter_outlives_the_guests() {
     for (seats, guests) in [(4, 3), (8, 8)] {
@@ -431,7 +431,7 @@ fn a_letter_outlives_the_guests() {
     }
 }
 
-/// Every seat waits for a lock, and an ordinary thread holds it across a parallel call.
+/// Every seat waits for a lock, and an ordinary thread holds the lock during a parallel call.
 #[test]
 fn a_lock_is_held_while_every_seat_wants_it() {
     alone("a_lock_is_held_while_every_seat_wants_it", 2, |watch| {
@@ -494,8 +494,9 @@ fn a_call_waits_for_a_pool_that_is_busy() {
     });
 }
 
-/// A thread calls from inside of `blocking`, while all others wait. It runs itself, and holds a seat; that is no
-/// reason to take the pool for busy. It would wait for two seconds in each round, and longer than the test may.
+/// A thread calls from inside `blocking`, while all others wait. It runs itself, and holds a seat; that is no
+/// reason to take the pool for busy. Otherwise it would wait for two seconds in each round, and longer than the
+/// test may.
 #[test]
 #[cfg(target_os = "linux")]
 fn calls_from_inside_of_blocking_while_all_others_wait() {
@@ -525,8 +526,8 @@ fn calls_from_inside_of_blocking_while_all_others_wait() {
     });
 }
 
-/// More threads are inside of `blocking` than the pool replaces, and each calls the pool: none may wait for a seat that
-/// another one of them has.
+/// More threads are inside `blocking` than the pool replaces, and each calls the pool: no thread may wait for a
+/// seat that another of them has.
 #[test]
 fn calls_from_inside_of_blocking_need_no_other_thread() {
     let name = "calls_from_inside_of_blocking_need_no_other_thread";
@@ -653,7 +654,7 @@ fn a_worker_that_blocks_joins_no_other_pool_for_good() {
     );
 }
 
-/// A waker that panics keeps no other waiter from being woken.
+/// A waker that panics does not keep other waiters from being woken.
 #[test]
 fn a_waker_that_panics_harms_nobody() {
     struct Bad;
@@ -677,8 +678,7 @@ fn a_waker_that_panics_harms_nobody() {
     });
 }
 
-/// A waker is dropped outside of the job's lock: here its drop waits for the job, which ends only
-/// then.
+/// A waker is dropped outside the job's lock: here its drop waits for the job, which ends only then.
 #[test]
 fn a_waker_may_wait_for_the_job_when_it_is_dropped() {
     struct Slow(mpsc::Sender<()>, Mutex<mpsc::Receiver<()>>);
@@ -754,8 +754,9 @@ fn a_handle_is_joined_while_the_global_pool_is_full() {
     );
 }
 
-/// A task waits for one of its own scope, which lies behind hundreds of others that were stolen together with the first. The
-/// only other thread waits for the first: it may run what belongs to that, wherever it lies, and nothing else.
+/// A task waits for a task of its own scope, which lies behind hundreds of others that were stolen together
+/// with the first. The only other thread waits for the first: it may run what belongs to that, wherever it
+/// lies, and nothing else.
 #[test]
 fn a_task_is_found_behind_a_lot() {
     alone("a_task_is_found_behind_a_lot", 2, |watch| {
@@ -796,7 +797,7 @@ fn a_task_is_found_behind_a_lot() {
     });
 }
 
-/// Tasks of no one's.
+/// Tasks that belong to no scope.
 fn spawn_strangers() {
     for _ in 0..600 {
         spawn(|| ());

@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use tine_pool::{ThreadPool, join};
 
-/// The tests count what the whole process does, so one at a time.
+/// The tests count what the whole process does, so only one runs at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// What is allocated while `f` runs in the pool, with no other test at work. The least of several
-/// times: the first one may find things to set up, and so may a test runner's own thread.
+/// What is allocated while `f` runs in the pool, with no other test running. The least of several runs: the
+/// first run may have to set things up, and so may a test runner's own thread.
 fn calls_of(pool: &ThreadPool, mut f: impl FnMut() + Send) -> usize {
     pool.install(|| {
         let mut least = usize::MAX;

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 use tine_pool::{StopToken, ThreadPool, ThreadPoolBuilder, scope_with, with_token};
 
-/// How many threads are there, of all pools.
+/// The number of threads of all pools.
 static ALIVE: AtomicUsize = AtomicUsize::new(0);
 
 fn pool(threads: usize) -> ThreadPool {
@@ -62,7 +62,7 @@ fn scope_from_outside() {
     assert!(parts.iter().enumerate().all(|(i, part)| **part == i));
 }
 
-/// Threads that are not the owner's run several tasks of a scope in a row, and keep their counts.
+/// Threads other than the owner run several tasks of a scope in a row, and keep their counts.
 #[test]
 fn scope_whose_tasks_spawn() {
     fn grow<'s>(scope: &tine_pool::Scope<'s>, ran: &'s AtomicUsize, depth: usize) {
@@ -162,7 +162,7 @@ fn handles() {
     two.spawn_join(|| ()).detach();
 }
 
-/// Tokens around joins, scopes and handles: what is ended drops what it held, once.
+/// Tokens around joins, scopes and handles: an ended job drops what it held, once.
 #[test]
 fn tokens() {
     let counter = Arc::new(());
@@ -283,7 +283,7 @@ fn many_tasks() {
     assert_eq!(ran.into_inner(), 100);
 }
 
-/// A job lies where another one lay that a producer still takes for the newest of the queue.
+/// A job lies where another job lay that a producer still takes for the newest in the queue.
 #[test]
 fn addresses_come_again() {
     static ASKED: AtomicUsize = AtomicUsize::new(0);
@@ -334,8 +334,8 @@ fn addresses_come_again() {
     });
 }
 
-/// By its name the last. A pool that is dropped does not wait for its threads, but the program may
-/// not end before them under Miri.
+/// Its name makes it the last. A pool that is dropped does not wait for its threads, but under Miri the program
+/// must not end before them.
 #[test]
 fn z_threads_end() {
     // Elsewhere than under Miri, other tests of this file may run at the same time, and take theirs.

@@ -1,5 +1,5 @@
-//! Verbs that meet: a bound inside of scopes, handles that are dropped beside those that are awaited,
-//! handlers that spawn, block or panic.
+//! Verbs that meet: a bound inside scopes, handles that are dropped next to handles that are awaited, handlers
+//! that spawn, block or panic.
 
 mod common;
 
@@ -15,7 +15,7 @@ use tine_pool::{
     yield_now,
 };
 
-/// Counts what is made, and what is dropped of it.
+/// Counts what is made, and what of that is dropped.
 #[derive(Clone, Default)]
 struct Counts(Arc<[AtomicUsize; 2]>);
 
@@ -40,7 +40,7 @@ impl Drop for Counted {
 
 #[test]
 fn bounds_that_are_reached_inside_of_scopes() {
-    /// Each task spawns three more into the scope and some into a bound of its own.
+    /// Each task spawns three more into the scope, and some within its own bound.
     fn grow<'s>(s: &Scope<'s>, depth: u32, jobs: &'s Bounded, done: &'s AtomicUsize, all: &Counts) {
         done.fetch_add(1, SeqCst);
         for limit in 0..if depth == 0 { 0 } else { 3 } {
@@ -81,7 +81,7 @@ fn bounds_that_are_reached_inside_of_scopes() {
         assert_eq!(done.load(SeqCst), 121 + 13);
         pool.shutdown();
         until(|| all.is_even());
-        // What was spawned inside of `blocking` is of the global pool, where a job may still be about to end.
+        // What was spawned inside `blocking` is of the global pool, where a job may still be about to end.
         until(|| jobs.pending() == 0);
         round += 1;
     }
@@ -235,8 +235,9 @@ fn a_broadcast_whose_closures_block() {
     }
 }
 
-/// All seats are held by tasks when the callers come, so their calls are errands. When the tasks end, the threads may run
-/// these or offer their seats; in both cases each call is made once, and its panic is its caller's.
+/// All seats are held by tasks when the callers come, so their calls are errands. When the tasks end, the
+/// threads may run these errands or offer their seats; in both cases each call is made once, and its panic goes
+/// to its caller.
 #[test]
 fn callers_sit_down_where_threads_offer_their_seats() {
     const THREADS: usize = 12;
@@ -280,7 +281,7 @@ fn callers_sit_down_where_threads_offer_their_seats() {
     });
 }
 
-/// Whether the call was run by the caller itself.
+/// Whether the caller itself ran the call.
 fn call_by_join(caller: usize, call: usize, all: &Counts) -> bool {
     let (me, counted) = (thread::current().id(), all.one());
     let here = move || {
@@ -302,7 +303,7 @@ fn call_by_join(caller: usize, call: usize, all: &Counts) -> bool {
 
 const CALLS: u64 = 200;
 
-/// How many jobs the threads of the global pool ran for calls of a thread that is none of them.
+/// How many jobs the threads of the global pool ran for calls of a thread that is not one of them.
 fn jobs_for_calls() -> u64 {
     let jobs = || stats().map_or(0, |stats| stats.total().jobs);
     let before = jobs();

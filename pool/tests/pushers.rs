@@ -1,5 +1,5 @@
-//! Tasks that many ordinary threads push at the same time: each is run once, and its closure dropped once; of one thread, in
-//! its order where one thread runs them.
+//! Tasks that many ordinary threads push at the same time: each is run once, and its closure is dropped once;
+//! if one thread runs them, the tasks of one pusher run in its order.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Barrier, Mutex};
@@ -9,7 +9,7 @@ use tine_pool::ThreadPoolBuilder;
 const PUSHERS: usize = 8;
 const TASKS: usize = if cfg!(miri) { 6 } else { 600 };
 
-/// What a task owns: it counts its end.
+/// What a task owns: it counts its drop.
 struct Owned(Arc<AtomicUsize>);
 
 impl Drop for Owned {
@@ -18,7 +18,7 @@ impl Drop for Owned {
     }
 }
 
-/// Calls `push` on this number of threads at once, with the number of each.
+/// Calls `push` on this number of threads at the same time, with the number of each.
 fn all_at_once(push: impl Fn(usize) + Sync) {
     let start = Barrier::new(PUSHERS);
     thread::scope(|s| {

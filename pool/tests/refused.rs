@@ -1,9 +1,8 @@
-//! What becomes of a pool when the system refuses it threads. Each test runs again as a child
-//! process that may have only a few: as an unprivileged user of its own, under `RLIMIT_NPROC`,
-//! which binds no privileged one.
+//! What becomes of a pool when the system refuses it threads. Each test runs again as a child process that may
+//! have only a few: as a separate unprivileged user, under `RLIMIT_NPROC`, which does not bind privileged
+//! users.
 //!
-//! Not under the thread sanitizer, which has a thread of its own and ends the process when one is
-//! refused.
+//! Not under the thread sanitizer, which has its own thread and ends the process when a thread is refused.
 #![cfg(all(target_os = "linux", not(tine_tsan)))]
 
 mod common;
@@ -18,7 +17,7 @@ use tine_pool::{StaticPool, ThreadPoolBuilder, join};
 
 const CHILD: &str = "TINE_TEST_MAY_HAVE";
 
-/// What each of these tests is: `body` run in a child process that may start `more` threads.
+/// The frame of each of these tests: `body` runs in a child process that may start `more` threads.
 fn with_threads(test: &str, more: u32, body: impl FnOnce()) {
     if std::env::var_os(CHILD).is_some() {
         let watch = Watch::new("a child that is refused threads");
@@ -46,7 +45,7 @@ fn child(test: &str, more: u32) -> Command {
     child
 }
 
-/// From now on the process may have this many threads more than it has.
+/// From now on the process may start this many more threads.
 fn restrict(more: u32) {
     // A user that runs nothing else on this machine, so that only these threads count. The raw call
     // is for the calling thread alone, which is the one that starts others.
@@ -83,14 +82,14 @@ fn restrict(more: u32) {
     until_gone();
 }
 
-/// Waits until no thread but this one and the test's own two is left.
+/// Waits until no thread is left but this one and the test's own two.
 fn until_gone() {
     let threads = || std::fs::read_dir("/proc/self/task").unwrap().count();
     common::until(|| threads() <= 3);
     thread::sleep(Duration::from_millis(5));
 }
 
-/// How many threads the calling user has in the whole system.
+/// The number of threads of the calling user in the whole system.
 fn threads_of_user() -> u32 {
     use std::os::unix::fs::MetadataExt;
     // SAFETY: takes nothing and touches no memory.
@@ -183,7 +182,7 @@ fn all_verbs_of(pool: &StaticPool, seats: usize) {
     }
 }
 
-/// As many ordinary threads as are allowed at it at once.
+/// As many ordinary threads as are allowed call it at the same time.
 fn from_several_threads(threads: usize, run: impl Fn() + Sync) {
     thread::scope(|s| {
         (0..threads).for_each(|_| ignore(s.spawn(&run)));
@@ -264,8 +263,8 @@ fn several_threads_share_a_static_pool_without_threads() {
     );
 }
 
-/// The caller reads the letters to threads that are not there. It does so when all others have theirs, and are awake: its
-/// first closure waits for them. (Two, since the looker comes without a call.)
+/// The caller reads the letters to threads that are not there. It does so when all other threads have theirs,
+/// and are awake: its first closure waits for them. (Two threads, since the looker comes without a call.)
 #[test]
 fn a_broadcast_wakes_all_before_its_caller_reads() {
     static POOL: StaticPool = StaticPool::new(4);
@@ -288,8 +287,8 @@ fn a_broadcast_wakes_all_before_its_caller_reads() {
     });
 }
 
-/// The only thread that the pool has waits for a lock. A caller that holds the lock gets a spare thread, though a seat
-/// is free: no thread will ever sit there.
+/// The only thread of the pool waits for a lock. A caller that holds the lock gets a spare thread, though a
+/// seat is free: no thread will ever sit there.
 #[test]
 fn a_smaller_pool_whose_threads_are_all_blocked_gets_a_spare_one() {
     static POOL: StaticPool = StaticPool::new(2);
@@ -356,8 +355,8 @@ fn a_pool_that_cannot_be_built_leaves_nothing_behind() {
     );
 }
 
-/// A guest has the only seat, so the sender reads its letter itself, where it is no worker. The panic there is the
-/// pool's business and not the sender's: that thread may send at the same time what lies on its stack.
+/// A guest has the only seat, so the sender, which is no worker there, reads its letter itself. The panic there
+/// concerns the pool and not the sender: that thread may at the same time send what lies on its stack.
 #[test]
 fn a_letter_that_its_sender_reads_panics_into_the_pool() {
     static POOL: StaticPool = StaticPool::new(1);
@@ -428,8 +427,8 @@ fn refuse_barriers() {
     assert_eq!(failed, 0, "{}", std::io::Error::last_os_error());
 }
 
-/// Without the barrier no thread can publish what a stuck owner has left private. So nothing is left private that
-/// another may wait for, also at a site that is known to be short.
+/// Without the barrier no thread can publish what a stuck owner has left private. So nothing is left private
+/// that another thread may wait for, also at a site that is known to be short.
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn halves_may_wait_for_each_other_where_barriers_are_refused() {

@@ -1,4 +1,5 @@
-//! Threads that become a worker for good in the midst of something else: of a scope, of a call under a token.
+//! Threads that become workers for good in the middle of something else: of a scope, or of a call under a
+//! token.
 #![forbid(unsafe_code)]
 
 use std::sync::{Arc, Barrier, mpsc};
@@ -11,7 +12,7 @@ use tine_pool::{
 mod common;
 use common::Watch;
 
-/// Runs `op` on a thread of its own; ends the process if it hangs.
+/// Runs `op` on a separate thread; ends the process if it hangs.
 fn within(op: impl FnOnce() + Send) {
     let _watch = Watch::new("resident");
     thread::scope(|s| s.spawn(op).join().unwrap());
@@ -26,7 +27,7 @@ fn resident(threads: usize) -> ThreadPool {
         .unwrap()
 }
 
-/// What both halves of a join ask, each on a thread of its own, and the second time after `between`.
+/// What both halves of a join ask, each on its own thread, and the second time after `between`.
 fn asked(between: impl Fn() + Sync) -> [(bool, bool); 2] {
     let both = Barrier::new(2);
     let half = |first: bool| {
@@ -55,7 +56,7 @@ fn a_scope_ends_whose_thread_has_become_a_worker_meanwhile() {
     });
 }
 
-/// What a task waits for, its scope's owner is now to do.
+/// What a task waits for is now left to its scope's owner.
 #[test]
 fn a_scope_ends_whose_tasks_wait_for_its_thread() {
     for threads in [1, 2] {

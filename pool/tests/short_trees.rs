@@ -1,5 +1,5 @@
-//! Trees of joins that are called again and again: whether such a call is shared or kept to one thread, it comes to the same, and comes
-//! to its end.
+//! Trees of joins that are called again and again: whether such a call is shared or kept to one thread, it has
+//! the same result, and it ends.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -16,7 +16,7 @@ fn pool(threads: usize) -> ThreadPool {
         .unwrap()
 }
 
-/// A tree of so many leaves; each counts itself, and calls `leaf` with its number.
+/// A tree with this many leaves; each counts itself, and calls `leaf` with its number.
 fn tree(from: usize, leaves: usize, leaf: &(impl Fn(usize) + Sync)) -> usize {
     if leaves == 1 {
         leaf(from);
@@ -51,7 +51,7 @@ fn each_call_runs_each_leaf_once() {
     }
 }
 
-/// After many calls of which none gains by being shared, the first leaf of one waits for the last.
+/// After many calls that gain nothing by being shared, the first leaf of one call waits for the last.
 #[test]
 fn a_half_that_waits_for_the_other_one_goes_on() {
     if cfg!(miri) {
@@ -80,7 +80,8 @@ fn a_half_that_waits_for_the_other_one_goes_on() {
     }
 }
 
-/// As many ordinary threads call as the pool has threads, so calls are kept to one. When the others come to their end, a leaf waits.
+/// As many ordinary threads call as the pool has threads, so calls are kept to one thread each. When the others
+/// come to their end, a leaf waits.
 #[test]
 fn a_half_that_waits_among_many_callers_goes_on() {
     if cfg!(miri) {
@@ -116,7 +117,8 @@ fn a_half_that_waits_among_many_callers_goes_on() {
     }
 }
 
-/// The other thread of the pool never sleeps: it yields until the call is over, and so no thread looks after the others.
+/// The other thread of the pool never sleeps: it yields until the call is over, so no thread looks after the
+/// others.
 #[test]
 fn a_half_that_waits_beside_a_thread_that_yields_goes_on() {
     if cfg!(miri) {

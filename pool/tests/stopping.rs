@@ -56,7 +56,8 @@ fn parents_stop_children_and_not_the_other_way() {
     assert!(root.clone().is_stopped() && root.child().is_stopped());
 }
 
-/// Of threads that stop a token at once, or it and a child of it, each finds all children stopped when it is done.
+/// If threads stop a token at the same time, or it and a child of it, each thread finds all children stopped
+/// when it is done.
 #[test]
 fn each_of_two_threads_that_stop_a_token_has_stopped_it() {
     within(|| {
@@ -236,7 +237,7 @@ fn no_waiter_is_forgotten() {
     });
 }
 
-/// A tree of joins without end, unless a token ends it.
+/// A tree of joins that only a token ends.
 fn tree(depth: u32, made: &AtomicUsize, dropped: &AtomicUsize, at: &(dyn Fn(usize) + Sync)) {
     let counted = Counted::new(made, dropped);
     at(made.load(Relaxed));
@@ -464,7 +465,7 @@ fn tokens_inside_of_one_another() {
         join(|| 1, || 2)
     });
     assert_eq!(both, Ok((1, 2)));
-    // The outer one ends what is inside of the inner one, and that call too.
+    // The outer one ends what is inside the inner one, and that call too.
     let inner = StopToken::new();
     let ended = with_token(&outer, || {
         let _ = with_token(&inner, || {
@@ -591,7 +592,7 @@ fn the_first_of_two_stops_the_other() {
             }
             assert!(receive.recv().is_err());
         }
-        // On a worker, with nobody else to run either.
+        // On a worker, with no other thread to run either.
         let pool = pool(1);
         let first = pool.install(|| {
             let slow = || while !stop::requested() {};
@@ -716,7 +717,7 @@ fn broadcasts_under_a_token() {
     assert_eq!(pool.broadcast(|_| stop::requested()), [false; 3]);
 }
 
-/// Two jobs of two pools: each runs in its own pool, and each is reached although its pool is blocked.
+/// Two jobs of two pools: each runs in its own pool, and each is run although its pool is blocked.
 #[test]
 fn the_first_of_two_pools() {
     within(|| {

@@ -1,5 +1,5 @@
-//! Everything at once, at random, on pools of 1 to 32 seats, for a few seconds each; a watchdog
-//! ends the process with a picture of the pools if one of them stands still.
+//! Everything at the same time, at random, on pools of 1 to 32 seats, for a few seconds each; if a pool stands
+//! still, a watchdog ends the process with a picture of the pools.
 
 mod common;
 
@@ -13,7 +13,7 @@ use tine_pool::{ThreadPool, ThreadPoolBuilder};
 
 const SIZES: [usize; 7] = [1, 2, 3, 5, 8, 16, 32];
 
-/// What a branch of a tree is: decided by its seed, so that the sequential twin agrees.
+/// The kind of a branch of a tree: its seed decides it, so that the sequential twin agrees.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Leaf,
@@ -185,7 +185,7 @@ fn scope_sum(branches: [Tree; 3], others: &[ThreadPool]) -> u64 {
     sum.into_inner()
 }
 
-/// Waits for spawned jobs by a channel, giving way while they have not ended.
+/// Waits for spawned jobs by a channel, yielding while they have not ended.
 fn receive_from_jobs(receive: &mpsc::Receiver<u64>) -> u64 {
     let mut sum = 0;
     loop {
@@ -201,7 +201,7 @@ fn receive_from_jobs(receive: &mpsc::Receiver<u64>) -> u64 {
     }
 }
 
-/// A panic in some place of some verb; the other places all run to their ends.
+/// A panic in one place of each verb; the other places all run to their ends.
 fn panics(value: u64, tree: Tree, others: &[ThreadPool]) -> u64 {
     let sum = AtomicU64::new(0);
     let good = |tree: Tree| ignore(sum.fetch_add(tree.sum(others), SeqCst));

@@ -1,5 +1,5 @@
-//! Jobs under a token that start their successor under the same one, or under a child of it: however many there
-//! have been, each looks at as few tokens as the first, and they leave nothing behind.
+//! Jobs under a token that start their successor under the same token, or under a child of it: however many
+//! there have been, each looks at as few tokens as the first, and they leave nothing behind.
 
 mod common;
 #[path = "common/counting.rs"]
@@ -16,15 +16,15 @@ use tine_pool::{
     spawn_join, spawn_join_with, stop, with_token,
 };
 
-/// Tests count what the whole process has, so all run in turn. A panic elsewhere would count too: where backtraces
-/// are on, the first reads megabytes of names.
+/// Tests count the memory of the whole process, so they run in turn. A panic elsewhere would count too: with
+/// backtraces on, the first panic reads megabytes of names.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How long a line of successors is.
+/// The length of a line of successors.
 fn generations() -> u64 {
     match std::env::var_os("TINE_LONG") {
         _ if cfg!(miri) => 300,
@@ -36,10 +36,10 @@ fn generations() -> u64 {
 /// Far less than a word for each generation.
 const LEAST: usize = 64 << 10;
 
-/// What a job tells at its end: how many bytes there are.
+/// What a job reports at its end: the number of bytes.
 type Told = mpsc::Sender<usize>;
 
-/// Starts a line of jobs by `start`, and says by how much it grew.
+/// Starts a line of jobs by `start`, and returns how many bytes it added.
 fn grows(threads: usize, start: impl FnOnce(u64, Told) + Send) -> usize {
     let watch = Watch::new("successors");
     let pool = watch.pool(threads);
@@ -101,7 +101,7 @@ fn by_bound(n: u64, token: StopToken, jobs: Bounded, told: Told) {
         .detach();
 }
 
-/// Each has a time limit of its own, and is under those of all before it.
+/// Each job has its own time limit, and is under the limits of all before it.
 fn by_limits(n: u64, token: StopToken, told: Told) {
     if n == 0 {
         return end(&told);
@@ -140,7 +140,7 @@ fn a_line_of_successors_takes_no_more_than_one() {
     }
 }
 
-/// Calls inside of one another, each under a token that may stop alone.
+/// Calls inside one another, each under a token that may stop alone.
 #[test]
 fn a_line_of_tokens_that_are_held_is_dropped_without_a_stack() {
     fn line(n: usize, held: Vec<StopToken>, told: mpsc::Sender<Vec<StopToken>>) {
@@ -178,7 +178,7 @@ fn endless() {
 #[test]
 fn tokens_inside_of_themselves_and_of_their_children() {
     let _alone = alone();
-    // Which call is told: the one whose own next look ends it goes on to the one outside of it.
+    // Which call is told: the call whose own next look ends it passes that on to the call around it.
     let outcome = |stops: usize, by: usize| {
         let a = StopToken::new();
         let [b, child, grandchild] = [StopToken::new(), a.child(), a.child().child()];
@@ -233,8 +233,8 @@ fn a_panic_inside_of_the_same_token_twice_counts_for_more_than_the_end() {
     }
 }
 
-/// A job is spawned under this token, which is dropped `before` the job comes under another one as well. It is ended
-/// before that, or `after`.
+/// A job is spawned under this token, which is dropped `before` the job also comes under another token. The job
+/// is ended before that, or `after`.
 fn ends(token: StopToken, before: impl FnOnce(&StopToken), after: impl FnOnce()) {
     let watch = Watch::new("successors");
     let pool = watch.pool(2);

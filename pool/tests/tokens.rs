@@ -20,7 +20,7 @@ fn for_ever() {
     }
 }
 
-/// Two halves that meet, so that each is on a thread of its own, and that make parallel calls there.
+/// Two halves that meet, so that each runs on its own thread, and that make parallel calls there.
 fn meet() {
     let both = Barrier::new(2);
     let half = || {
@@ -30,7 +30,7 @@ fn meet() {
     join(half, half);
 }
 
-/// Calls `op`, and counts how often it was called and came to its end.
+/// Calls `op`, and counts how often it was called and how often it came to its end.
 struct Calls<F>(F, AtomicUsize);
 
 impl<F: Fn()> Calls<F> {
@@ -50,7 +50,8 @@ impl<F: Fn() + Send + Sync + 'static> Wake for Calls<F> {
     }
 }
 
-/// A waker is code of the user's: what it calls works as anywhere else, and leaves what its thread is under as it was.
+/// A waker is the user's code: its calls work as anywhere else, and leave the tokens of its thread as they
+/// were.
 #[test]
 fn a_waker_may_call_whatever_it_likes() {
     let pool = pool(2);
@@ -91,7 +92,7 @@ fn a_waker_may_call_whatever_it_likes() {
     }
 }
 
-/// Work under a child finds that the time of its parent is up: so it is for the parent's own futures.
+/// Work under a child finds that the parent's time is up: this must also reach the parent's own futures.
 #[test]
 fn a_deadline_that_passes_under_a_child_wakes_the_futures_of_its_token() {
     let soon = || StopToken::new().with_timeout(Duration::from_millis(10));
@@ -123,7 +124,7 @@ fn a_deadline_that_passes_under_a_child_wakes_the_futures_of_its_token() {
     assert!(!hour.is_stopped() && !whole.is_stopped());
 }
 
-/// A call that no look ends asks whether it is to stop, wherever its parts run.
+/// A call that no look ends asks whether it must stop, wherever its parts run.
 #[test]
 fn a_quiet_call_takes_its_token_to_other_threads() {
     let (here, there) = (pool(2), pool(2));
@@ -184,8 +185,8 @@ fn a_destructor_may_set_itself_a_deadline_while_it_unwinds() {
     assert!(result.is_err() && ended.get());
 }
 
-/// A panic inside of a destructor that runs while its thread unwinds, past a value that computes under the stopped token:
-/// the thread cannot know of that panic, and so the value says that it is not to be ended.
+/// A panic inside a destructor that runs while its thread unwinds, past a value that computes under the stopped
+/// token: the thread cannot know of that panic, so the value says that it must not be ended.
 #[test]
 fn what_a_panic_inside_of_a_destructor_drops_may_compute_where_it_is_sheltered() {
     struct Computes<'a>(&'a Cell<bool>);

@@ -83,7 +83,7 @@ fn deep_recursion_past_the_capacity_runs_in_sequence() {
     assert_eq!(pool.install(|| down(depth)), depth);
 }
 
-/// More than std's threads have: calls inside of calls take more stack than in rayon.
+/// More than std's threads have: calls inside calls take more stack than in rayon.
 #[test]
 fn a_thread_has_room_for_three_megabytes() {
     if cfg!(target_pointer_width = "64") && std::env::var_os("RUST_MIN_STACK").is_none() {
@@ -598,7 +598,8 @@ fn a_builder_that_panics_leaves_no_thread_behind() {
     );
 }
 
-/// What starts the threads may let go of one after the pool has begun to end: the others end all the same.
+/// The handler that starts the threads may drop one after the pool has begun to end: the others end
+/// nevertheless.
 #[test]
 fn a_thread_that_is_given_up_late_holds_up_no_end() {
     for (built, letters) in [(false, false), (true, false), (true, true)] {

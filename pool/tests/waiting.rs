@@ -1,4 +1,4 @@
-//! Locks held across parallel calls, and closures that wait for each other: never a hang.
+//! Locks held during parallel calls, and closures that wait for each other: never a hang.
 
 mod common;
 
@@ -143,7 +143,7 @@ fn halves_wait_for_each_other_asleep_and_awake() {
     }
 }
 
-/// Joins nested `depth` deep, the halves of the innermost of which wait for each other.
+/// Joins nested `depth` deep; the halves of the innermost join wait for each other.
 fn wait_within(depth: usize, block: Option<&Barrier>) {
     if depth == 0 {
         let wait = || block.map(Barrier::wait);
@@ -217,7 +217,7 @@ fn a_short_site_blocks_while_the_one_that_looked_after_it_is_busy() {
     }
 }
 
-/// The last jobs of a pool call the one whose only thread ends it.
+/// The last jobs of a pool call the pool whose only thread ends it.
 #[test]
 fn a_pool_is_shut_down_by_a_thread_that_its_jobs_need() {
     let watch = Watch::new("a_pool_is_shut_down_by_a_thread_that_its_jobs_need");
@@ -303,7 +303,8 @@ fn a_spawner_at_a_short_site_waits_by_a_channel() {
     }
 }
 
-/// The thread of seat 0, from which calls would go on to the others, is the caller itself, or is busy until they have come.
+/// The thread of seat 0, from which calls would go on to the others, is the caller itself, or is busy until the
+/// others have come.
 #[test]
 fn threads_that_sleep_come_to_a_broadcast_without_the_first() {
     let watch = Watch::new("threads that sleep come to a broadcast without the first");
@@ -369,8 +370,8 @@ fn broadcasts_meet() {
     });
 }
 
-/// Scopes whose tasks lie above each other's: the waiters move strangers out of their way to
-/// the injector, again and again. No job may grow or nest by that, or be lost.
+/// Scopes whose tasks lie above each other's: the waiters move strangers out of their way to the injector,
+/// again and again. No job may grow, nest deeper or be lost because of that.
 #[test]
 fn strangers_are_moved_many_times() {
     let watch = Watch::new("strangers_are_moved_many_times");
@@ -407,7 +408,7 @@ fn strangers_are_moved_many_times() {
     }
 }
 
-/// What lay on the seat before is run inside a scope, and makes room for a task of the scope, which no
+/// A job that lay on the seat before is run inside a scope, and makes room for a task of the scope, which no
 /// other thread is there to run.
 #[test]
 fn a_scope_finds_its_task_in_the_place_of_an_older_job() {
@@ -433,15 +434,15 @@ fn a_scope_finds_its_task_in_the_place_of_an_older_job() {
     assert_eq!(ran.into_inner(), 2);
 }
 
-/// Waits for a flag as user code does that knows nothing of the pool.
+/// Waits for a flag as user code that knows nothing of the pool does.
 fn spin_until(flag: &AtomicBool) {
     while !flag.load(SeqCst) {
         thread::sleep(Duration::from_micros(200));
     }
 }
 
-/// The thief's halves wait for each other, and the only other thread is the one that waits for the
-/// thief: so it publishes the half that lies private.
+/// The thief's halves wait for each other, and the only other thread is the one that waits for the thief: so
+/// that thread publishes the half that lies private.
 #[test]
 fn a_waiter_publishes_for_the_thief_that_it_waits_for() {
     let watch = Watch::new("a_waiter_publishes_for_the_thief_that_it_waits_for");
@@ -471,8 +472,8 @@ fn a_waiter_publishes_for_the_thief_that_it_waits_for() {
     }
 }
 
-/// A thread that helps its thief takes no job of the thief's that is older than what it waits for: that
-/// one locks what the waiter holds.
+/// A thread that helps its thief takes no job of the thief's that is older than what it waits for: such a job
+/// takes a lock that the waiter holds.
 #[test]
 fn a_waiter_leaves_the_older_jobs_of_its_thief() {
     let watch = Watch::new("a_waiter_leaves_the_older_jobs_of_its_thief");
@@ -514,8 +515,8 @@ fn a_waiter_leaves_the_older_jobs_of_its_thief() {
     }
 }
 
-/// The only thread of a pool waits for another pool, where a job waits for a task of the first one. The waiter sleeps by then, and no
-/// other thread can run the task.
+/// The only thread of a pool waits for another pool, where a job waits for a task of the first pool. The waiter
+/// is asleep by then, and no other thread can run the task.
 #[test]
 fn a_worker_that_waits_for_another_pool_is_told_of_tasks_from_there() {
     let watch = Watch::new("a_worker_that_waits_for_another_pool_is_told_of_tasks_from_there");
@@ -539,8 +540,8 @@ fn a_worker_that_waits_for_another_pool_is_told_of_tasks_from_there() {
     }
 }
 
-/// Tasks that come from outside the pool, and that the owner of their scope takes in one lot with the one that it runs: they
-/// lie on its own seat then, though none was pushed there.
+/// Tasks that come from outside the pool, and that the owner of their scope takes together with the task that
+/// it runs: they then lie on its own seat, though no thread pushed them there.
 #[test]
 fn an_owner_finds_the_tasks_that_it_has_brought_home() {
     let watch = Watch::new("an_owner_finds_the_tasks_that_it_has_brought_home");
@@ -560,7 +561,7 @@ fn an_owner_finds_the_tasks_that_it_has_brought_home() {
     }
 }
 
-/// The same of tasks that it has stolen back from another seat.
+/// The same for tasks that it has stolen back from another seat.
 #[test]
 fn an_owner_finds_the_tasks_that_it_has_stolen_back() {
     let watch = Watch::new("an_owner_finds_the_tasks_that_it_has_stolen_back");
@@ -590,7 +591,8 @@ fn an_owner_finds_the_tasks_that_it_has_stolen_back() {
     }
 }
 
-/// A thread that waits for a job has tasks of that job on its own seat: it took them in one lot with one that it ran.
+/// A thread that waits for a job has tasks of that job on its own seat: it took them together with a task that
+/// it ran.
 #[test]
 fn a_waiter_runs_what_it_has_brought_home_of_its_thief() {
     let watch = Watch::new("a_waiter_runs_what_it_has_brought_home_of_its_thief");
@@ -617,8 +619,8 @@ fn a_waiter_runs_what_it_has_brought_home_of_its_thief() {
     }
 }
 
-/// A third thread has tasks of the job that a thread waits for: it took them in one lot with one that waits for them, as the
-/// thief does.
+/// A third thread has tasks of the job that a thread waits for: it took them together with a task that waits
+/// for them, as the thief does.
 #[test]
 fn a_waiter_runs_what_others_have_stolen_of_its_thief() {
     let watch = Watch::new("a_waiter_runs_what_others_have_stolen_of_its_thief");

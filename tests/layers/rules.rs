@@ -10,8 +10,8 @@ use crate::paths::paths;
 pub(crate) struct Crate {
     /// The directory that holds `lib.rs`, from the root of the workspace.
     pub(crate) source: &'static str,
-    /// Modules, lowest layer first. A module stands for all below it that are
-    /// not in the table themselves; those of one layer are strangers.
+    /// Modules, lowest layer first. A module stands for all modules below it that are not in the table
+    /// themselves; modules of one layer may not import each other.
     pub(crate) layers: &'static [&'static [&'static str]],
     /// Modules (and what is below them) that may look up: their paths are not checked.
     pub(crate) may_look_up: &'static [&'static str],
@@ -21,7 +21,7 @@ pub(crate) struct Crate {
     pub(crate) for_tests: &'static [&'static str],
 }
 
-/// One file of a crate: its path from `source`, and what it says.
+/// One file of a crate: its path from `source`, and its text.
 pub(crate) struct File {
     pub(crate) path: String,
     pub(crate) text: String,

@@ -1,4 +1,4 @@
-//! The rules, tried on small crates: each must complain of what it is there for, and of nothing
+//! The rules, tried on small crates: each rule must complain about what it is there for, and about nothing
 //! else.
 
 use crate::rules::{Crate, File, complaints};

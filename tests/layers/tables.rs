@@ -1,5 +1,5 @@
-//! The copies of the table that people read: the layers in ARCHITECTURE.md, the modules with unsafe
-//! code in CONTRIBUTING.md. Each stands between two marks, and is generated here.
+//! The copies of the table that people read: the layers in ARCHITECTURE.md, the modules with unsafe code in
+//! CONTRIBUTING.md. Each stands between two marks, and is generated here.
 //!
 //! `TINE_WRITE_TABLES=1 cargo test --test layers tables` writes them anew.
 

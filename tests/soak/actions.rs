@@ -40,7 +40,7 @@ pub(crate) const ACTIONS: &[(&str, Action)] = &[
 pub(crate) struct Common {
     pub(crate) pools: [ThreadPool; 4],
     map: ParHashMap<u64, u64>,
-    /// What was added to the map, and pushed to the vector.
+    /// What was added to the map and pushed to the vector.
     added: AtomicU64,
     vector: ParVec<u64>,
     pushed: AtomicU64,
@@ -64,7 +64,7 @@ impl Common {
         self.pools.iter().map(painter).collect()
     }
 
-    /// Nothing that was put in may be missing or doubled.
+    /// No value that was put in may be missing or doubled.
     pub(crate) fn check(self) {
         let sum: u64 = self.map.iter().map(|(_, count)| count).sum();
         assert_eq!(sum, self.added.into_inner());
@@ -205,7 +205,7 @@ fn spawns(random: &mut Random, _: &Common) {
         }
     }
     drop(send);
-    // A worker that waits outside of tine says so. Otherwise there might be no thread left to run
+    // A worker that waits outside tine says so. Otherwise there might be no thread left to run
     // them.
     let sum: u64 = tine::blocking(|| receive.iter().sum());
     assert_eq!(sum, (0..count).sum());

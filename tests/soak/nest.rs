@@ -1,8 +1,8 @@
-//! Calls inside of calls, at random: each verb runs others in what it is given, some levels deep, on its own pool,
-//! on another, and in the place of a thread that blocks.
+//! Calls inside calls, at random: each verb runs other verbs in its closures, some levels deep, on its own
+//! pool, on another, and in place of a thread that blocks.
 //!
-//! Most verbs here wait, since pools have stood still where one wait lay inside of another. `broadcast` is left out: by its
-//! page it may wait for ever, if a seat of its pool waits for the caller.
+//! Most verbs here wait, since pools have stood still if one wait lay inside another. `broadcast` is left out:
+//! according to its page it may wait for ever, if a seat of its pool waits for the caller.
 
 use crate::actions::{Action, Common, Random};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -16,11 +16,11 @@ use tine::{StopToken, ThreadPoolBuilder, stop};
 /// Name and function.
 pub(crate) const NEST: &[(&str, Action)] = &[("calls inside of calls", nest)];
 
-/// How deep, and how many calls at most.
+/// The greatest depth, and the greatest number of calls.
 const DEPTH: u64 = 4;
 const CALLS: u64 = 60;
 
-/// What a verb runs inside of itself; the number tells one such call from another.
+/// What a verb runs inside itself; the number tells one such call from another.
 type Inner<'i> = &'i (dyn Fn(u64) + Sync);
 
 type Verb = fn(&mut Random, &Common, Inner<'_>);
@@ -65,14 +65,14 @@ fn level(mut random: Random, common: &Common, depth: u64, left: &AtomicU64) {
     verb(&mut random, common, &inner);
 }
 
-/// A value that is counted: the number of owners of the `Arc`, but for the first.
+/// A value that is counted: the number of owners of the `Arc`, except the first.
 type Counted = (u64, Arc<()>);
 
 fn counted(all: &Arc<()>) -> impl Fn(u64) -> Counted + Sync + '_ {
     |number| (number, Arc::clone(all))
 }
 
-/// Nothing is left of what was made.
+/// Nothing that was made is left.
 fn none_left(all: &Arc<()>) {
     assert_eq!(Arc::strong_count(all), 1, "something is left");
 }
@@ -146,7 +146,7 @@ fn block_and_install(random: &mut Random, common: &Common, inner: Inner<'_>) {
     tine::blocking(|| pool.install(|| inner(1)));
 }
 
-/// A job of the pool fills a channel that this thread reads from, by blocking for each value.
+/// A job of the pool fills a channel; this thread reads from it, and blocks for each value.
 fn hand_over(random: &mut Random, _: &Common, inner: Inner<'_>) {
     let (send, receive) = mpsc::channel();
     let count = random.below(300);
@@ -267,7 +267,7 @@ fn handles(random: &mut Random, _: &Common, inner: Inner<'_>) {
     none_left(&all);
 }
 
-/// A loop that one of its items may stop. What unwound inside of it, and was caught there, may have been on its way while
+/// A loop that one of its items may stop. A panic that was caught inside the item may have been unwinding while
 /// the loop was stopped: then it goes on from here.
 fn stopped(random: &mut Random, _: &Common, inner: Inner<'_>) {
     let (all, token) = (Arc::new(()), StopToken::new());
@@ -307,7 +307,7 @@ fn timed(random: &mut Random, _: &Common, inner: Inner<'_>) {
     assert!(matches!(ended, Ok(Ok(()))) || stop::requested() || token.is_stopped());
 }
 
-/// What unwinds on its way out of a stopped call goes on.
+/// A payload that unwinds on its way out of a stopped call goes on.
 fn caught<R>(call: impl FnOnce() -> R) -> Result<R, &'static str> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|payload| {
         if stop::is_end(&*payload) {

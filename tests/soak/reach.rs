@@ -1,7 +1,7 @@
-//! More actions of an actor: what stands on the loops. Pipelines, readers, scans, tables, jobs that are stopped.
+//! More actions of an actor, on top of loops: pipelines, readers, scans, tables, jobs that are stopped.
 //!
-//! Most of them run among values that count themselves, with a fuse that may burn through in any closure: what was
-//! made must have been dropped once, whatever happens.
+//! Most of them use values that count themselves, with a fuse that may burn through in any closure: each value
+//! that was made must be dropped once, whatever happens.
 
 use crate::actions::{Action, Common, Random};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -36,7 +36,7 @@ pub(crate) const REACH: &[(&str, Action)] = &[
 
 // ---- values that count themselves, and a fuse -----------------------------------------------------
 
-/// How many values there are, and how many calls are left until one unwinds.
+/// The number of values, and the number of calls left until one unwinds.
 struct Trial {
     alive: AtomicI64,
     left: AtomicI64,
@@ -67,13 +67,13 @@ impl Trial {
         numbers.iter().map(|n| self.value(*n)).collect()
     }
 
-    /// The number of a value, by a call that may unwind.
+    /// The number of a value, from a call that may unwind.
     fn key(&self, value: &Counted<'_>) -> u32 {
         self.burn();
         *value.0
     }
 
-    /// A call that may be the one that unwinds.
+    /// A call that may unwind.
     fn burn(&self) {
         if self.left.fetch_sub(1, Relaxed) == 0 {
             // The hook, which would print a page each time, is not called.
@@ -82,8 +82,8 @@ impl Trial {
     }
 }
 
-/// Runs `act`, half of the time with a fuse that burns through within `calls` calls or not at all. Its result, if it
-/// came to one.
+/// Runs `act`, half of the time with a fuse that burns through within `calls` calls or not at all. Returns its
+/// result, if there is one.
 fn tried<R>(random: &mut Random, calls: usize, act: impl FnOnce(&Trial) -> R) -> Option<R> {
     let left = match random.below(2) {
         0 => i64::MAX,
@@ -107,7 +107,7 @@ fn tried<R>(random: &mut Random, calls: usize, act: impl FnOnce(&Trial) -> R) ->
     }
 }
 
-/// What `act` gives must be `right`, if it gives anything.
+/// If `act` gives a result, it must be `right`.
 fn same<R: PartialEq + std::fmt::Debug>(ours: Option<R>, right: impl FnOnce() -> R) {
     if let Some(ours) = ours {
         assert_eq!(ours, right());
@@ -251,7 +251,7 @@ fn owned_sorts(random: &mut Random, _: &Common) {
     });
 }
 
-/// Orders that contradict themselves: the answer may be any, the elements are those that there were.
+/// Orders that contradict themselves: any answer is allowed, but the elements stay the same.
 fn liars(random: &mut Random, _: &Common) {
     let numbers = random.numbers();
     let kind = random.below(5);
@@ -522,7 +522,7 @@ fn first_of_two(random: &mut Random, _: &Common) {
     assert_eq!(found.unwrap().unwrap(), (0..len).map(|n| n ^ 1).max());
 }
 
-/// Time runs out in the middle of anything; what was made is dropped, and what was done is whole.
+/// Time runs out in the middle of anything; what was made is dropped, and finished parts are whole.
 fn deadlines(random: &mut Random, common: &Common) {
     let token = StopToken::new().with_timeout(Duration::from_micros(random.below(1500)));
     let numbers = random.numbers();

@@ -1,4 +1,4 @@
-//! What each thread is doing, and an end to it if one takes too long.
+//! What each thread is doing, and an end for it if an action takes too long.
 
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 /// sanitizer.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Draws a pool, as long as there is one.
+/// Draws a pool, as long as the pool exists.
 pub(crate) type Painter = Box<dyn Fn() -> Option<String> + Send>;
 
-/// An actor's action, the number of seats of its pool (0: the global one), and when it began.
+/// An actor's action, the number of seats of its pool (0: the global pool), and the time when it began.
 type Step = (&'static str, usize, Instant);
 
 /// Ends the process if an actor stands still, until it is dropped.
@@ -40,7 +40,7 @@ impl Watch {
         Self { steps, _over: over }
     }
 
-    /// Notes what an actor begins.
+    /// Notes which action an actor begins.
     pub(crate) fn step(&self, actor: usize, what: &'static str, seats: usize) {
         lock(&self.steps)[actor] = (what, seats, Instant::now());
     }

@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Those whose output is the same on any number of ranks.
+/// Examples whose output is the same on any number of ranks.
 pub(crate) const EXAMPLES: &[&str] = &[
     "word_count",
     "sort_files",
@@ -13,7 +13,7 @@ pub(crate) const EXAMPLES: &[&str] = &[
     "k_means",
 ];
 
-/// What a program said, and how it ended.
+/// The output of a program, and how it ended.
 pub(crate) struct Started {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
@@ -39,12 +39,12 @@ pub(crate) fn example(name: &str) -> PathBuf {
     path
 }
 
-/// Runs a command to its end, for a minute at most.
+/// Runs a command to its end, for at most a minute.
 pub(crate) fn finish(command: &mut Command) -> Started {
     finish_within(60, command)
 }
 
-/// The same for this number of seconds. Status 124 says that they were not enough.
+/// The same for this number of seconds. Status 124 means that the time was not enough.
 pub(crate) fn finish_within(seconds: u32, command: &mut Command) -> Started {
     let ended = limited(seconds, command).output().unwrap();
     Started {
@@ -54,13 +54,13 @@ pub(crate) fn finish_within(seconds: u32, command: &mut Command) -> Started {
     }
 }
 
-/// The status of a command, whose output goes where it says.
+/// The status of a command, whose output goes where the command says.
 #[allow(dead_code, reason = "not every test that shares this needs it")]
 pub(crate) fn code_of(command: &mut Command) -> Option<i32> {
     command.stdout(Stdio::null()).status().unwrap().code()
 }
 
-/// The command, which ends after this number of seconds.
+/// A command that is ended after this number of seconds.
 pub(crate) fn limited(seconds: u32, command: &Command) -> Command {
     let mut limited = Command::new("timeout");
     limited

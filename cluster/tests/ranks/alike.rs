@@ -1,4 +1,4 @@
-//! What all ranks must give alike is compared: arguments, and the types that travel as their memory.
+//! Arguments that all ranks must give alike are compared, and so are the types that travel as their memory.
 
 use crate::files::Dir;
 use crate::watch::run_threads;
@@ -135,7 +135,8 @@ fn plain_on_some_ranks_only_is_told() {
     );
 }
 
-/// In which order, how often, and whether beside types that travel like this anyway, is all the same.
+/// The order, the number of calls, and whether there are also types that travel like this anyway, do not
+/// matter.
 #[test]
 fn plain_may_be_said_in_any_order() {
     run_threads(3, |c| {

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::sync::Mutex;
 use tine_cluster::{Cluster, Error};
 
-/// The answer is of no interest.
+/// The answer does not matter.
 fn done<T>(_: T) {}
 
 fn failure(ranks: usize, body: impl Fn(&Cluster) -> Result<(), Error> + Sync) -> String {
@@ -115,7 +115,7 @@ fn a_panic_in_a_closure_ends_all() {
     }
 }
 
-/// The same collective from two lines is two.
+/// The same collective from two lines counts as two.
 #[test]
 #[expect(
     clippy::if_same_then_else,
@@ -151,7 +151,7 @@ fn agreed_errors_end_well() {
     ran.unwrap();
 }
 
-/// The rank whose error it was may get over it: one rank that returns it is enough.
+/// The rank that had the error may go on: it is enough if one rank returns the error.
 #[test]
 fn agreed_errors_fail_whichever_rank_returns_them() {
     let agreed = |c: &Cluster| {
@@ -285,7 +285,7 @@ fn values_of_failed_jobs_are_dropped() {
     }
 }
 
-/// What one rank has waited for in vain it does not wait for again.
+/// A rank does not wait again for what it has waited for in vain.
 #[test]
 fn nobody_gets_over_a_failure() {
     let said = failure(2, |c| {
@@ -302,7 +302,7 @@ fn nobody_gets_over_a_failure() {
     assert_eq!(said, "rank 0 of 2 failed: at once");
 }
 
-/// What a rank has thrown or returned panics as it is dropped, and throws such a value again.
+/// A value that a rank has thrown or returned panics when it is dropped, and throws such a value again.
 struct Bomb(u32);
 
 impl Drop for Bomb {
@@ -363,7 +363,7 @@ fn caught(f: impl FnOnce()) -> bool {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)).is_err()
 }
 
-/// A rank that gets over a panic is no longer where the others are, if they are in the midst of a
+/// A rank that catches a panic and goes on is no longer where the others are, if they are in the middle of a
 /// collective. The next header cannot tell, so the rank itself does.
 #[test]
 fn a_caught_panic_ends_all() {
@@ -400,7 +400,7 @@ fn a_caught_panic_ends_all() {
     }));
 }
 
-/// What is caught outside of a collective, or on the only rank, hurts no other.
+/// A panic that is caught outside a collective, or on the only rank, does not hurt other ranks.
 #[test]
 fn bodies_may_catch_their_own_panics() {
     for ranks in [1, 3] {
@@ -421,7 +421,7 @@ fn bodies_may_catch_their_own_panics() {
     }
 }
 
-/// A collective in a destructor, run as a panic passes, is a whole one.
+/// A collective in a destructor, run while a panic unwinds, is complete.
 #[test]
 fn collectives_in_destructors() {
     struct AtLast<'c>(&'c Cluster);
@@ -441,7 +441,7 @@ fn collectives_in_destructors() {
     ran.unwrap();
 }
 
-/// A rank that catches the news of another's failure adds none of its own.
+/// A rank that catches the news of another rank's failure adds no failure of its own.
 #[test]
 fn caught_failures_of_others_are_theirs() {
     for _ in 0..20 {
@@ -457,8 +457,8 @@ fn caught_failures_of_others_are_theirs() {
     }
 }
 
-/// A closure's thread may have a handle of its own, and an item's `Display` finds it: no collective
-/// begins in the midst of another.
+/// A closure's thread may have its own handle, and an item's `Display` finds it: no collective begins in the
+/// middle of another.
 #[test]
 fn collectives_within_others_are_refused() {
     use std::cell::RefCell;
@@ -498,7 +498,7 @@ fn collectives_within_others_are_refused() {
     }
 }
 
-/// With a limit of a few milliseconds, in a process of its own: this test, started again.
+/// With a limit of a few milliseconds, in a separate process: this test, started again.
 #[test]
 #[cfg(unix)]
 fn jobs_that_stand_still_are_ended() {

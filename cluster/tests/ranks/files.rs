@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tine_cluster::{Cluster, Error};
 
-/// A directory of this test's own, removed in the end.
+/// A directory for this test alone, removed at the end.
 pub(crate) struct Dir(pub(crate) PathBuf);
 
 impl Dir {
@@ -199,7 +199,7 @@ fn checkpoints_come_back_on_any_number_of_ranks() {
     }
 }
 
-/// What jobs left that were killed before they had removed the parts of older checkpoints.
+/// What is left by jobs that were killed before they had removed the parts of older checkpoints.
 #[test]
 fn parts_of_all_older_checkpoints_are_removed() {
     let dir = Dir::new();
@@ -315,7 +315,7 @@ fn changed_types_are_told() {
     }
 }
 
-/// A manifest that is there and cannot be looked at: its parts are not overwritten.
+/// A manifest that is there and cannot be read: its parts are not overwritten.
 #[test]
 #[cfg(unix)]
 fn checkpoints_behind_a_broken_link_stay() {
@@ -339,7 +339,7 @@ fn checkpoints_behind_a_broken_link_stay() {
     .unwrap();
 }
 
-/// While another manifest takes the place of the first, over and over, all ranks go by the same.
+/// While another manifest replaces the first, over and over, all ranks use the same one.
 #[test]
 fn ranks_restore_the_same_checkpoint() {
     use std::sync::atomic::AtomicBool;

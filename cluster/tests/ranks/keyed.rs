@@ -1,4 +1,4 @@
-//! Counting, folding, grouping and joining, against tine's on one machine.
+//! Counting, folding, grouping and joining, against tine on one machine.
 
 use crate::kit::{
     RANKS, SPREADS, Spread, numbers, same_and_even, shapes, small_rounds, spread, tagged,
@@ -31,8 +31,8 @@ where
     items
 }
 
-/// Keys of all shapes, on any ranks, spread in every way; `twin` is what one machine makes of them,
-/// once for all.
+/// Keys of all shapes, on any ranks, spread in every way; `twin` is what one machine makes from them, once for
+/// all.
 fn each<E: Sync>(
     twin: impl Fn(&[u64]) -> E,
     test: impl Fn(&Cluster, Spread, &[u64], &E, &str) + Sync,
@@ -92,7 +92,7 @@ fn counts() {
     });
 }
 
-/// Folding by key sees the items in their order, though it does not commute.
+/// Folding by key sees the items in their order, though the fold does not commute.
 #[test]
 fn folds() {
     let twin = |keys: &[u64]| {
@@ -305,7 +305,7 @@ fn maps_meet_where_they_are() {
     }
 }
 
-/// The order of a map's entries is that of the keys' hashes: the same on any number of ranks.
+/// The order of a map's entries is the order of the keys' hashes: the same on any number of ranks.
 #[test]
 fn entries_lie_alike_on_any_number_of_ranks() {
     let keys = numbers(10, 500);

@@ -20,7 +20,7 @@ fn rounds_of_it(ranks: usize, body: &(dyn Fn(&Cluster) + Sync)) {
     ran.unwrap_or_else(|e| panic!("{e}"));
 }
 
-/// As many numbers as are asked for, the same for the same seed.
+/// The requested number of numbers, the same for the same seed.
 pub(crate) fn numbers(seed: u64, count: usize) -> Vec<u64> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let step = |_| {
@@ -32,7 +32,7 @@ pub(crate) fn numbers(seed: u64, count: usize) -> Vec<u64> {
     (0..count).map(step).collect()
 }
 
-/// Keys of the shapes that sorts and groupings mind.
+/// Keys of the shapes that matter to sorts and groupings.
 pub(crate) fn shapes(count: usize) -> Vec<(&'static str, Vec<u64>)> {
     let random = numbers(7, count);
     let zipf = random
@@ -48,7 +48,7 @@ pub(crate) fn shapes(count: usize) -> Vec<(&'static str, Vec<u64>)> {
     ]
 }
 
-/// How parts may lie: evenly, all on one rank, by turns none, fewer and fewer.
+/// How parts may be spread: evenly, all on one rank, every second part empty, fewer and fewer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Spread {
     Even,
@@ -64,7 +64,7 @@ pub(crate) const SPREADS: &[Spread] = &[
     Spread::Falling,
 ];
 
-/// The borders of parts whose lengths are as `weights` say.
+/// The borders of parts whose lengths follow `weights`.
 pub(crate) fn borders(len: usize, weights: &[usize]) -> Vec<usize> {
     let total: usize = weights.iter().sum::<usize>().max(1);
     let mut so_far = 0;
@@ -94,13 +94,13 @@ impl Spread {
     }
 }
 
-/// This rank's part of `all`, whose lengths are as `weights` say.
+/// This rank's part of `all`, whose lengths follow `weights`.
 pub(crate) fn spread<T: Clone>(c: &Cluster, all: &[T], weights: &[usize]) -> DistVec<T> {
     let borders = borders(all.len(), weights);
     c.from_local(all[borders[c.rank()]..borders[c.rank() + 1]].to_vec())
 }
 
-/// The vector has exactly these items, and even parts.
+/// The vector has exactly these items, in even parts.
 pub(crate) fn same_and_even<T>(v: &DistVec<T>, expected: &[T], what: &str)
 where
     T: Travel + Clone + PartialEq + std::fmt::Debug,
@@ -116,7 +116,7 @@ where
     );
 }
 
-/// What an item is beside its key: where it was.
+/// What an item is besides its key: where it was.
 pub(crate) fn tagged(keys: &[u64]) -> Vec<(u64, String)> {
     let tag = |(at, &key): (usize, &u64)| (key, format!("{at}"));
     keys.iter().enumerate().map(tag).collect()

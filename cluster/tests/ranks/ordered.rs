@@ -1,4 +1,4 @@
-//! What keeps or makes an order: sorts, moves, gathers.
+//! Verbs that keep or make an order: sorts, moves, gathers.
 
 use crate::kit::{
     RANKS, SPREADS, Spread, numbers, same_and_even, shapes, small_rounds, spread, tagged,
@@ -154,12 +154,12 @@ fn items_of_every_size_travel() {
     }
 }
 
-/// A reader of bitcode refuses long rows of them.
+/// A reader of bitcode refuses long rows of these.
 #[test]
 fn any_number_of_items_without_a_size_travels() {
     const COUNT: usize = 200_000;
 
-    /// Without a size in memory, and with one on its journey.
+    /// Values with size zero in memory, but with a size as a message.
     #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
     #[serde(try_from = "String", into = "String")]
     struct Word;

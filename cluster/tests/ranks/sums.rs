@@ -1,4 +1,4 @@
-//! One value of all items.
+//! A single value from all items.
 
 use crate::kit::{RANKS, SPREADS, numbers, small_rounds, spread};
 use quickcheck::quickcheck;

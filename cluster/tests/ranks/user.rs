@@ -1,6 +1,6 @@
 //! A shop's program, as a user writes it who has not read the code: files, groups, a join, a sort, a
-//! checkpoint, the pool of each rank and a token, on ranks that are threads. It gives what loops give;
-//! and where a rank blows, fails or leaves, at any step of it, the job ends and every value is dropped.
+//! checkpoint, the pool of each rank and a token, on ranks that are threads. It gives what loops give; and if a
+//! rank panics, fails or leaves, at any step, the job ends and every value is dropped.
 
 use crate::files::Dir;
 use crate::kit::numbers;
@@ -13,13 +13,13 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::SeqCst};
 use tine_cluster::{Cluster, Error};
 use tine_pool::{StopToken, with_token};
 
-/// A text that counts how many of it live.
+/// A text that counts how many of its kind are alive.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 struct Name(String);
 
 static ALIVE: AtomicI64 = AtomicI64::new(0);
-/// How many names are still made of texts and packed into them before one blows.
+/// How many more names are made from texts or packed into messages before one panics.
 static FUSE: AtomicI64 = AtomicI64::new(i64::MAX);
 
 impl From<String> for Name {
@@ -55,7 +55,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// Who bought what, if it is known, and for how much.
+/// Which user bought what, if the user is known, and for how much.
 type Sale = (Name, Vec<Option<Name>>, u64);
 
 fn sale(line: &str) -> Option<Sale> {
@@ -69,11 +69,11 @@ fn sale(line: &str) -> Option<Sale> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mishap {
     Nothing,
-    /// The step of any rank that is the n-th of all blows.
+    /// The n-th step, counted over all ranks, panics.
     Panic(usize),
-    /// The n-th name that is made or packed blows.
+    /// The n-th name that is made or packed panics.
     Packing(usize),
-    /// This rank returns an error before this stage, or leaves there in peace.
+    /// This rank returns an error before this stage, or leaves there without an error.
     Error(usize, usize),
     Leave(usize, usize),
 }
@@ -175,7 +175,7 @@ fn program(c: &Cluster, dir: &Dir, day: &Day) -> Result<Option<Answers>, Error> 
     Ok(Some((rows.all_gather(), often.collect(), total)))
 }
 
-/// The same in loops.
+/// The same by loops.
 fn by_hand(sales: &str, cities: &str) -> Answers {
     let sales: Vec<Sale> = sales.lines().filter_map(sale).collect();
     let mut spent: BTreeMap<&Name, u64> = BTreeMap::new();
@@ -205,7 +205,7 @@ fn by_hand(sales: &str, cities: &str) -> Answers {
     (rows, often.collect(), total)
 }
 
-/// Sales in three files, of which one is empty, and a city for some users.
+/// Sales in three files, one of which is empty, and a city for some users.
 fn books(dir: &Dir, count: usize) -> (String, String) {
     let random = numbers(11, count);
     let line = |(at, n): (usize, &u64)| match n % 11 {
@@ -225,7 +225,7 @@ fn books(dir: &Dir, count: usize) -> (String, String) {
     (lines.concat(), cities)
 }
 
-/// A day on N ranks: what the ranks answered, or how it ended.
+/// A day on N ranks: the answers of the ranks, or how the day ended.
 fn day(
     ranks: usize,
     dir: &Dir,
@@ -253,7 +253,7 @@ fn day(
     (ran, answers.into_inner().unwrap(), steps)
 }
 
-/// One test, since the living are counted for all of them.
+/// A single test, since all share the count of living values.
 #[test]
 fn a_shop_has_good_days_and_bad_ones() {
     for count in [0, 2, 300] {

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use tine::prelude::IndexedParallelIterator;
 use tine_cluster::{Cluster, DistIter, DistMap};
 
-/// What verbs work with: a directory with what they read, and what looks at the items that their
-/// closures get.
+/// What verbs work with: a directory with the files that they read, and a function that looks at the items that
+/// their closures get.
 pub(crate) struct Stage {
     dir: Dir,
     look: fn(usize),
@@ -41,7 +41,7 @@ impl Stage {
         self.path("*.txt").display().to_string()
     }
 
-    /// The same, seen.
+    /// The same, after it was looked at.
     fn see(&self, item: usize) -> usize {
         (self.look)(item);
         item
@@ -52,7 +52,7 @@ impl Stage {
     }
 }
 
-/// The answer is of no interest.
+/// The answer does not matter.
 fn done<T>(_: T) {}
 
 fn hundred(c: &Cluster) -> DistIter<impl IndexedParallelIterator<Item = usize> + use<>> {
@@ -63,7 +63,7 @@ fn thirds(c: &Cluster) -> DistMap<usize, usize> {
     hundred(c).count_by(|i| i % 3)
 }
 
-/// A name, and what prepares the collective on all ranks and returns its call.
+/// A name, and a function that prepares the collective on all ranks and returns its call.
 pub(crate) type Verb = (
     &'static str,
     for<'a> fn(&'a Cluster, &'a Stage) -> Box<dyn FnOnce() + 'a>,
@@ -83,7 +83,7 @@ macro_rules! verbs {
     };
 }
 
-/// Those that take no closure.
+/// Verbs that take no closure.
 pub(crate) const PLAIN: &[Verb] = verbs! { c, stage:
     "barrier" => c.barrier(),
     "broadcast" => c.broadcast(vec![1, 2, 3]),
@@ -119,7 +119,7 @@ pub(crate) const PLAIN: &[Verb] = verbs! { c, stage:
     "write_parts" => c.generate(9, |i| i).write_parts(stage.path("parts")).unwrap(),
 };
 
-/// Those that take closures: each shows the stage all hundred items.
+/// Verbs that take closures: each shows the stage all hundred items.
 pub(crate) const CLOSURES: &[Verb] = verbs! { c, stage:
     "sort_by" => c.generate(100, |i| i).sort_by(|a, b| stage.see(*a).cmp(&stage.see(*b))),
     "sort_by_key" => c.generate(100, |i| i).sort_by_key(|i| Reverse(stage.see(*i))),
@@ -155,7 +155,7 @@ pub(crate) const CLOSURES: &[Verb] = verbs! { c, stage:
     }).unwrap(),
 };
 
-/// All of them.
+/// All verbs.
 pub(crate) fn verbs() -> impl Iterator<Item = &'static Verb> {
     PLAIN.iter().chain(CLOSURES)
 }

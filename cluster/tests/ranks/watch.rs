@@ -1,4 +1,4 @@
-//! Jobs of threads with an end: a job that stands still ends the tests, by the name of its own.
+//! Jobs of threads with a time limit: a job that stands still ends the tests, with the name of its test.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 #[path = "../../../pool/tests/common/watched.rs"]
@@ -12,17 +12,17 @@ use watchdog::Watched;
 /// How long a job may run: far more than any takes, on a busy machine.
 const LIMIT: Duration = Duration::from_secs(100);
 
-/// With this variable, the number of milliseconds that a job may run in place of that.
+/// With this variable set, a job may run for that number of milliseconds instead.
 pub(crate) const LESS: &str = "TINE_TEST_WATCH";
 
-/// Watches a job of the test of this thread.
+/// Watches a job of this thread's test.
 fn watched() -> Watched {
     let less = env::var(LESS).ok().and_then(|less| less.parse().ok());
     let limit = less.map_or(LIMIT, Duration::from_millis);
     Watched::new(thread::current().name().unwrap_or("a test"), limit)
 }
 
-/// As that of the library, with an end.
+/// Like the library's function, with a time limit.
 pub(crate) fn run_threads<F>(ranks: usize, body: F) -> Result<(), Error>
 where
     F: Fn(&Cluster) -> Result<(), Error> + Sync,
@@ -30,7 +30,7 @@ where
     ThreadRanks::new(ranks).run(body)
 }
 
-/// As those of the library, with an end.
+/// Like the library's functions, with a time limit.
 #[derive(Clone, Copy)]
 pub(crate) struct ThreadRanks(tine_cluster::ThreadRanks);
 

@@ -15,10 +15,9 @@ use std::mem;
 use std::ops::AddAssign;
 use tine_iter::iter::ParallelIterator;
 
-/// One result for each key: how it begins, grows, is joined with the result of later items, and
-/// ends.
+/// One result for each key: how it begins, grows, is joined with the result of later items, and ends.
 pub trait Aggregate<T>: Send + Sync {
-    /// The result on its way.
+    /// The state from which the result is made.
     type State: Send;
     /// The result.
     type Out: Send;
@@ -34,7 +33,7 @@ pub trait Aggregate<T>: Send + Sync {
 
     /// Whether a state is the result already, so that `State` and `Out` are one type.
     const DONE: bool = true;
-    /// The same value, of a type with results in place of states. `None` if not `DONE`.
+    /// The same value, as a type with results in place of states. `None` if not `DONE`.
     fn done<H: Hole>(states: H::Of<Self::State>) -> Option<H::Of<Self::Out>>;
 }
 
@@ -46,16 +45,15 @@ pub trait Hole {
     type Of<X>;
 }
 
-/// The tables of a map whose values are X.
+/// The tables of a map whose values are `X`.
 struct Values<K>(PhantomData<K>);
 
 impl<K> Hole for Values<K> {
     type Of<X> = Vec<HashTable<(K, X)>>;
 }
 
-/// Several results for each key, from
-/// [`aggregate_by`](super::ParallelGrouping::aggregate_by): name what is wanted, then
-/// [`finish`](Self::finish).
+/// Several results for each key, from [`aggregate_by`](super::ParallelGrouping::aggregate_by): call the method
+/// of each wanted result, then [`finish`](Self::finish).
 ///
 /// ```
 /// use tine::prelude::*;
@@ -83,39 +81,39 @@ impl<I, F, A> fmt::Debug for AggregateBy<I, F, A> {
     }
 }
 
-/// A list of results that takes one more.
+/// A list of results that can take one more.
 pub trait Append<X> {
     /// The longer list.
     type Longer;
-    /// The list with one more.
+    /// The list with one more result.
     fn append(self, more: X) -> Self::Longer;
 }
 
-/// How many items there are.
+/// The number of items.
 #[derive(Clone, Copy, Debug)]
 pub struct Count;
 
-/// The sum of what a closure returns.
+/// The sum of the values that a closure returns.
 #[derive(Clone, Copy)]
 pub struct Sum<F>(F);
 
-/// The smallest of what a closure returns.
+/// The smallest value that a closure returns.
 #[derive(Clone, Copy)]
 pub struct Min<F>(F);
 
-/// The largest of what a closure returns.
+/// The largest value that a closure returns.
 #[derive(Clone, Copy)]
 pub struct Max<F>(F);
 
-/// The mean of what a closure returns.
+/// The mean of the values that a closure returns.
 #[derive(Clone, Copy)]
 pub struct Mean<F>(F);
 
-/// What a closure returns for the first item.
+/// The value that a closure returns for the first item.
 #[derive(Clone, Copy)]
 pub struct First<F>(F);
 
-/// What a closure returns for the last item.
+/// The value that a closure returns for the last item.
 #[derive(Clone, Copy)]
 pub struct Last<F>(F);
 
@@ -159,7 +157,7 @@ impl<T> Aggregate<T> for Count {
     }
 }
 
-/// A result that is made of the closure's values, two at a time.
+/// A result that is made from the closure's values, two at a time.
 macro_rules! of_two {
     ($($name:ident, [$($bound:tt)*], |$state:ident, $value:ident| $combine:expr;)*) => {$(
         impl<T, V: Send + $($bound)*, F: Fn(&T) -> V + Send + Sync> Aggregate<T> for $name<F> {
@@ -255,13 +253,14 @@ impl<T, F: Fn(&T) -> f64 + Send + Sync> Aggregate<T> for Mean<F> {
     }
 }
 
-/// Turns a value that holds tuples of states into one that holds tuples of results, an element of the tuple at a time.
+/// Turns a value that holds tuples of states into a value that holds tuples of results, one element of the
+/// tuple at a time.
 macro_rules! one_by_one {
     ($Holder:ident, $states:ident, [$($before:ident)*],) => {
         Some($states)
     };
     ($Holder:ident, $states:ident, [$($before:ident)*], $name:ident $($after:ident)*) => {{
-        /// What `O` is for a tuple, for one element of it.
+        /// The type that `O` is for a tuple, for one element of the tuple.
         struct At<O, $($before,)* $($after),*>(PhantomData<(O, $($before,)* $($after),*)>);
 
         impl<O: Hole, $($before,)* $($after),*> Hole for At<O, $($before,)* $($after),*> {
@@ -273,7 +272,7 @@ macro_rules! one_by_one {
     }};
 }
 
-/// Lists of results; one alone is not put into a tuple.
+/// Lists of results; a single result is not put into a tuple.
 macro_rules! lists {
     ($($($name:ident $nth:tt)*;)*) => {$(
         impl<T, $($name: Aggregate<T>),*> Aggregate<T> for ($($name,)*) {
@@ -302,7 +301,7 @@ macro_rules! lists {
             const DONE: bool = $($name::DONE)&&*;
 
             fn done<Holder: Hole>(states: Holder::Of<Self::State>) -> Option<Holder::Of<Self::Out>> {
-                // Asked first: with some elements turned, `states` could not be given back.
+                // Asked first: once some elements are turned, `states` could not be given back.
                 if !Self::DONE {
                     return None;
                 }
@@ -388,7 +387,7 @@ impl<I: ParallelIterator, F, A> AggregateBy<I, F, A> {
         }
     }
 
-    /// How many items a key has.
+    /// The number of items of a key.
     ///
     /// ```
     /// # use tine::prelude::*;
@@ -402,8 +401,7 @@ impl<I: ParallelIterator, F, A> AggregateBy<I, F, A> {
         self.with(Count)
     }
 
-    /// The sum of what `of` returns. Floats may come out differently in their last bits from run to
-    /// run.
+    /// The sum of the values that `of` returns. Sums of floats may differ in their last bits from run to run.
     ///
     /// ```
     /// # use tine::prelude::*;
@@ -418,7 +416,7 @@ impl<I: ParallelIterator, F, A> AggregateBy<I, F, A> {
         self.with(Sum(of))
     }
 
-    /// The smallest of what `of` returns; of equal ones the first.
+    /// The smallest value that `of` returns; of equal values the first.
     ///
     /// ```
     /// # use tine::prelude::*;
@@ -433,7 +431,7 @@ impl<I: ParallelIterator, F, A> AggregateBy<I, F, A> {
         self.with(Min(of))
     }
 
-    /// The largest of what `of` returns; of equal ones the last.
+    /// The largest value that `of` returns; of equal values the last.
     ///
     /// ```
     /// # use tine::prelude::*;
@@ -449,7 +447,7 @@ impl<I: ParallelIterator, F, A> AggregateBy<I, F, A> {
         self.with(Max(of))
     }
 
-    /// The mean of what `of` returns. It may come out differently in its last bits from run to run.
+    /// The mean of the values that `of` returns. It may differ in its last bits from run to run.
     ///
     /// ```
     /// # use tine::prelude::*;
@@ -464,7 +462,7 @@ impl<I: ParallelIterator, F, A> AggregateBy<I, F, A> {
         self.with(Mean(of))
     }
 
-    /// What `of` returns for a key's first item.
+    /// The value that `of` returns for a key's first item.
     ///
     /// ```
     /// # use tine::prelude::*;
@@ -479,7 +477,7 @@ impl<I: ParallelIterator, F, A> AggregateBy<I, F, A> {
         self.with(First(of))
     }
 
-    /// What `of` returns for a key's last item.
+    /// The value that `of` returns for a key's last item.
     ///
     /// ```
     /// # use tine::prelude::*;
@@ -494,8 +492,8 @@ impl<I: ParallelIterator, F, A> AggregateBy<I, F, A> {
         self.with(Last(of))
     }
 
-    /// Walks the items once, in parallel, and returns the results. If one result was named, each
-    /// key has that result alone. Otherwise each key has a tuple, of up to eight results.
+    /// Walks the items once, in parallel, and returns the results. If a single result was named, each key has
+    /// that result alone. Otherwise each key has a tuple of up to eight results.
     ///
     /// ```
     /// # use tine::prelude::*;
@@ -570,7 +568,7 @@ where
     #[inline]
     fn start(&self, item: T) -> A::State {
         let state = self.wanted.start(&item);
-        // Should this panic, the state is dropped too.
+        // If this panics, the state is dropped too.
         drop(item);
         state
     }

@@ -1,10 +1,9 @@
 //! Distinct items, in the order in which they first occur.
 //!
-//! A worker puts items into a table, each with its rank. If the keys become too many for the table,
-//! or nearly every item has a new key, later items are scattered by hash. An item whose key is in
-//! the table is not the first of its key, and is dropped on the spot. One job for each part finds
-//! the first items. Then they are brought into order by place, in parallel. Numbers need no places:
-//! `passed.rs`.
+//! A worker puts items into a table, each with its rank. If there are too many keys for the table, or nearly
+//! every item has a new key, later items are scattered by hash. An item whose key is in the table is not the
+//! first item of its key, and is dropped on the spot. One job for each part finds the first items. Then they
+//! are brought into order by place, in parallel. Numbers need no places: `passed.rs`.
 #![forbid(unsafe_code)]
 
 use super::firsts::{Listed, Ranked, Row, Trial};
@@ -108,8 +107,8 @@ where
     in_order(par_map(parts, &first), make)
 }
 
-/// The first item of each key of a part, and its place. Each list begins at a place of the whole. `foresees` says whether
-/// the first rows tell how many keys all have.
+/// The first item of each key of a part, with its place. Each list begins at a place of the whole input.
+/// `foresees` says whether the first rows foretell the number of all keys.
 fn first_items<G: Tag, K: Eq + Hash, V>(
     lists: Vec<List<Placed<G, K, V>>>,
     bases: &[usize],
@@ -139,12 +138,12 @@ type Placed<G, K, V> = Tagged<G, K, (usize, V)>;
 struct Strained<G, K, V> {
     /// The first items.
     row: Row<Ranked<K, V>>,
-    /// Whether later ones are looked up in the row.
+    /// Whether later items are looked up in the row.
     strains: bool,
     trial: Trial,
-    /// Each with its place.
+    /// The later items, each with its place.
     later: Thinned<G, K, (usize, V), false>,
-    /// How many have come to `later`.
+    /// The number of items that have come to `later`.
     count: usize,
 }
 
@@ -203,7 +202,7 @@ impl<G: Tag, K: Eq + Hash, V> Strained<G, K, V> {
     }
 }
 
-/// Items by place: as many tables as the fold came to, into one row.
+/// Puts items in order of their places: all tables that the fold has produced, into one row.
 fn in_order<K, V, T>(
     mut tables: Vec<HashTable<(K, (usize, V))>>,
     make: &(impl Fn(K, V) -> T + Sync),
@@ -247,7 +246,7 @@ where
     let sorted = par_map(numbered, &|(range, lists): (usize, Vec<List<_>>)| {
         let count: usize = lists.iter().map(List::len).sum();
         let (least, end) = ranges.places(range);
-        // Where most places hold a first occurrence, each has a slot; else comparing is cheaper.
+        // If most places hold a first occurrence, each place has a slot; otherwise comparing is cheaper.
         if end - least >= 4 * count {
             return sort(lists.into_iter().flatten().collect());
         }
@@ -264,8 +263,8 @@ where
     concat(sorted)
 }
 
-/// Ranges of places, each brought into order by one job. Each power of two is cut into the same
-/// number of ranges: where keys come again and again, first occurrences crowd at the beginning, so
+/// Ranges of places, each brought into order by one job. The places from each power of two to the next are cut
+/// into the same number of ranges: if keys come again and again, first occurrences crowd at the beginning, so
 /// ranges of equal length would hold unequal numbers.
 struct Ranges {
     /// The places from one power of two to the next are cut into 2^N ranges; this is N.
@@ -276,7 +275,7 @@ struct Ranges {
     end: usize,
 }
 
-/// This many powers of two are cut, the highest ones; the first range has all places below them.
+/// This many powers of two are cut, the highest ones; the first range also has all places below them.
 const POWERS: usize = 16;
 
 impl Ranges {
@@ -325,7 +324,7 @@ impl Ranges {
         };
         let power = step >> self.cuts;
         let fine = step & ((1 << self.cuts) - 1);
-        // Where a power of two has fewer places than steps, several steps begin at one place.
+        // If a power of two has fewer places than steps, several steps begin at the same place.
         let above = ((fine as u64) << power).div_ceil(1 << self.cuts);
         ((1 << power) + above - 1) as usize
     }

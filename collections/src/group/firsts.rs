@@ -1,4 +1,4 @@
-//! First items of their keys, as one worker finds them: two ways to keep them, and when to give that up.
+//! First items of their keys, as a single worker finds them: two ways to keep them, and when to give that up.
 #![forbid(unsafe_code)]
 
 use crate::foresight::{headroom, room_for};
@@ -11,18 +11,17 @@ use std::hash::{BuildHasher, Hash};
 use std::iter::Flatten;
 use std::vec;
 
-/// Up to this many items, if their number is known, stay in tables whatever their keys.
+/// Up to this number of items, if it is known, items stay in tables, whatever their keys.
 const SHORT: usize = 1 << 17;
-/// The same where one thread takes all.
+/// The same, if one thread takes all items.
 const LONG: usize = 1 << 19;
-/// Up to this many keys of other inputs are few.
+/// If the number of items is not known, up to this many keys are few.
 const FEW: usize = 1 << 20;
-/// A worker looks at its table when it holds this many keys, and each time the number of keys has
-/// doubled. If hardly any item since the last look had a key that the table knew, the worker gives
-/// the table up. So it keeps keys that come again and again in the same order, if they are no more
-/// than this. It gives up a table of a million equally frequent keys, which would miss the cache at
-/// each item, and would have to be merged. (Debug builds look earlier, so that tests of moderate
-/// size reach what is beyond.)
+/// A worker looks at its table when it holds this many keys, and each time the number of keys has doubled. If
+/// hardly any item since the last look had a key that the table knew, the worker gives the table up. So it
+/// keeps keys that come again and again in the same order if there are no more than this. It gives up a table
+/// of a million equally frequent keys, which would miss the cache at each item, and would have to be merged.
+/// (Debug builds look earlier, so that tests of moderate size reach the code beyond.)
 const TRIED: usize = if cfg!(miri) {
     1 << 9
 } else if cfg!(debug_assertions) {
@@ -32,13 +31,13 @@ const TRIED: usize = if cfg!(miri) {
 };
 /// A table is kept if it met a known key at least once for each N new keys; this is N.
 const STALE: usize = 12;
-/// How many keys of one table are looked up in another.
+/// The number of keys of one table that are looked up in another.
 const SAMPLE: usize = 64;
 
 /// After this number of items whose keys a table lacks, a worker checks whether lookups in it pay.
 const TRIAL: usize = 1 << 14;
 
-/// Whether it pays to look items up in a table that takes no more of them.
+/// Whether it pays to look items up in a table that takes no further items.
 #[derive(Default)]
 pub(super) struct Trial {
     known: usize,
@@ -67,12 +66,12 @@ impl Trial {
     }
 }
 
-/// First items, and how often a new one has come.
+/// First items, and how often new items have come.
 pub(super) struct Row<F> {
     pub(super) firsts: F,
     /// The number of items since the last look.
     seen: usize,
-    /// Keys at the next look, and how many of them are new since the last one.
+    /// The number of keys at the next look, and how many of them are new since the last look.
     look: usize,
     new: usize,
     /// Whether a look has found that nearly all keys are new.
@@ -101,7 +100,7 @@ impl<F: IntoIterator> IntoIterator for Row<F> {
 }
 
 impl<F> Row<F> {
-    /// A look at how many items found their key.
+    /// Looks at how many items found their key.
     #[cold]
     fn judge(&mut self) {
         self.stale = self.seen.saturating_sub(self.new) < self.new / STALE;
@@ -110,7 +109,7 @@ impl<F> Row<F> {
         self.look *= 2;
     }
 
-    /// Puts in first items until there are `most`.
+    /// Puts first items in until there are `most`.
     #[inline]
     fn put<K, V>(
         &mut self,
@@ -131,7 +130,7 @@ impl<F> Row<F> {
 
 impl<F: Firsts<K, V>, K: Send, V: Send, S: BuildHasher> Bag<(K, V), S> for Row<F> {
     const FEW: usize = SHORT;
-    // One table takes no longer than the loop's.
+    // A single table takes no longer than the loop's.
     const ALONE: usize = LONG;
     const UNKNOWN: usize = FEW;
     // Another table is filled from nothing, and then merged.
@@ -208,13 +207,13 @@ fn is_looked_at(few: usize) -> bool {
 pub(super) trait Firsts<K, V>: IntoIterator<Item = (K, V)> + Default + Send {
     fn len(&self) -> usize;
 
-    /// That number of items will come.
+    /// Notes that this number of items will come.
     fn expect(&mut self, _items: usize) {}
 
     /// Puts in the item if it is the first of its key.
     fn add(&mut self, key: K, value: V, hasher: &impl BuildHasher);
 
-    /// Puts in the items that are the first of their keys. The number of all.
+    /// Puts in the items that are the first of their keys. Returns the number of all items.
     fn add_all(&mut self, pairs: impl Iterator<Item = (K, V)>, hasher: &impl BuildHasher) -> usize {
         let mut count = 0;
         for (key, value) in pairs {
@@ -224,10 +223,10 @@ pub(super) trait Firsts<K, V>: IntoIterator<Item = (K, V)> + Default + Send {
         count
     }
 
-    /// Puts in the first items of what comes later in the input.
+    /// Puts in the first items of `later`, which lies later in the input.
     fn append(&mut self, later: Self, hasher: &impl BuildHasher);
 
-    /// Whether most of some keys here are there too.
+    /// Whether most of a few keys of this are in `other` too.
     fn is_in(&self, other: &Self, hasher: &impl BuildHasher) -> bool;
 }
 
@@ -261,7 +260,7 @@ impl<K, V> IntoIterator for Ranked<K, V> {
 }
 
 impl<K: Eq + Hash, V> Ranked<K, V> {
-    /// All ranks are below; some of them may be of no item.
+    /// All ranks are below this number; some ranks may have no item.
     pub(super) fn ranks(&self) -> usize {
         self.ranks as usize
     }
@@ -301,7 +300,7 @@ impl<K: Eq + Hash + Send, V: Send> Firsts<K, V> for Ranked<K, V> {
     fn append(&mut self, later: Self, hasher: &impl BuildHasher) {
         let Ranked { table, ranks } = self;
         let rehash = |(key, _): &(K, _)| hasher.hash_one(key);
-        // One table's entries come in the order of their hashes: they would crowd a table that grows.
+        // The entries of one table come in the order of their hashes: they would crowd a table that grows.
         let more = later.table.len().saturating_sub(table.len());
         grow(table, more, rehash).expect("capacity overflow, or no memory for the entries");
         for (key, (rank, value)) in later.table {
@@ -320,11 +319,11 @@ impl<K: Eq + Hash + Send, V: Send> Firsts<K, V> for Ranked<K, V> {
     }
 }
 
-/// Words of keys that have one, and the items in order. A table of half the size needs half the cache.
+/// The words of keys that are words, and the items in order. A table of half the size needs half the cache.
 pub(super) struct Listed<K, V> {
     words: HashTable<u64>,
     list: Vec<(K, V)>,
-    /// The number of items that came, and of those that are expected; 0 if that is not known.
+    /// The number of items that have come, and of items that are expected; 0 if that is not known.
     seen: usize,
     expected: usize,
 }
@@ -366,11 +365,11 @@ impl<K, V> Listed<K, V> {
         self.words.insert_unique(hash, word, rehash);
     }
 
-    /// Room for more keys, after the table has become full.
+    /// Makes room for more keys, when the table is full.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, hasher: &impl BuildHasher) {
-        // The table is gone in the end, so it does no harm if it turns out too large.
+        // The table is dropped in the end, so it does no harm if it turns out too large.
         let (keys, seen) = (self.words.len(), self.seen);
         let more = match self.expected.saturating_sub(seen) {
             0 => headroom(keys, seen),
@@ -439,8 +438,9 @@ mod tests {
     use std::collections::hash_map::RandomState;
     use std::iter::repeat_n;
 
-    /// A worker meets each key five times. Four of these items come in a small row, which the worker appends to its own row;
-    /// the fifth comes to its own row directly. A row counts appended items too, so it sees that keys repeat, and is kept.
+    /// A worker meets each key five times. Four of these items come in a small row, which the worker appends to
+    /// its own row; the fifth comes to its own row directly. A row counts appended items too, so it sees that
+    /// keys repeat, and is kept.
     #[test]
     fn items_of_appended_rows_count() {
         type Keys = Row<Listed<u64, ()>>;

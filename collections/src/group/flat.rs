@@ -1,14 +1,14 @@
-//! The rows of a right side whose keys are numbers: slots in one piece of memory, with the keys inside,
-//! and the items too if their key comes once.
+//! The rows of a right side whose keys are numbers: slots in one piece of memory, with the keys inside, and
+//! also with the item if its key comes once.
 //!
 //! ```text
 //! slots    ■ · ■ ■ · · ■ ■ · · · ■ │ · ■ · · ■ ■ …       · free
 //!          part 0                  │ part 1
 //! ```
 //!
-//! A key's place is its hash, scaled to the length of its part. If the slot there is taken, the key
-//! lies in the next free slot; behind the end of the part comes its beginning. So a lookup misses
-//! the cache once. In a map cut into tables it misses twice, each time in another page.
+//! A key's place is its hash, scaled to the length of its part. If the slot there is taken, the key lies in the
+//! next free slot; the beginning of the part follows its end. So a lookup misses the cache once. In a map that
+//! is cut into tables it misses twice, each time in another page.
 #![forbid(unsafe_code)]
 
 use super::laying::Rows;
@@ -36,7 +36,7 @@ enum Slot<K, R> {
 /// Items by key.
 pub(super) struct Flat<K, R> {
     slots: Vec<Slot<K, R>>,
-    /// Where each part begins, and where the last one ends.
+    /// The start of each part, and the end of the last part.
     bounds: Vec<usize>,
     /// Items that share their key with others, part by part, key by key. They are not in vectors
     /// inside the slots, so that slots of plain numbers need no walk when they are dropped.
@@ -44,7 +44,7 @@ pub(super) struct Flat<K, R> {
     hasher: DefaultHashBuilder,
 }
 
-/// What one part is filled from.
+/// The source from which a part is filled.
 pub(super) enum Source<K, R> {
     /// Keys that mostly come once.
     Few(Vec<(K, R)>),
@@ -54,7 +54,7 @@ pub(super) enum Source<K, R> {
 }
 
 impl<K, R> Source<K, R> {
-    /// A number that is no less than that of the keys.
+    /// An upper bound of the number of keys.
     fn most(&self) -> usize {
         match self {
             Source::Few(pairs) => pairs.len(),
@@ -64,7 +64,7 @@ impl<K, R> Source<K, R> {
     }
 }
 
-/// How many slots a part of at most N keys has: at least one stays free.
+/// The number of slots of a part with at most N keys: at least one slot stays free.
 fn room_for(most: usize) -> usize {
     2 * most + 1
 }
@@ -72,7 +72,7 @@ fn room_for(most: usize) -> usize {
 /// The place of a hash among `len` slots.
 #[inline]
 fn place(hash: u64, len: usize) -> usize {
-    // The parts take other bits of the hash. A part of more than 2^32 slots would use every other one.
+    // The parts take other bits of the hash. A part of more than 2^32 slots would use every second slot.
     ((u64::from(hash as u32) * len as u64) >> 32) as usize
 }
 
@@ -120,11 +120,11 @@ impl<K: Eq + Hash + Send, R: Send> Flat<K, R> {
     }
 }
 
-/// The slot of a key, or the one that it gets.
+/// The slot of a key, or the free slot that it gets.
 #[inline]
 fn slot_of<K: Eq + Hash, R>(slots: &[Slot<K, R>], key: &K, hasher: &DefaultHashBuilder) -> usize {
     let mut at = place(hasher.hash_one(key), slots.len());
-    // At most one slot is taken for each key, and there are more, so this ends.
+    // Each key takes at most one slot, and there are more slots than keys, so this ends.
     while let Slot::Single(other, _) | Slot::Several(other, ..) = &slots[at]
         && other != key
     {
@@ -133,7 +133,7 @@ fn slot_of<K: Eq + Hash, R>(slots: &[Slot<K, R>], key: &K, hasher: &DefaultHashB
     at
 }
 
-/// Puts the items of a part into its slots. Results in those that share their key with others.
+/// Puts the items of a part into its slots. Returns the items that share their key with others.
 fn fill<K: Eq + Hash, R>(
     slots: &mut [Slot<K, R>],
     items: impl Iterator<Item = (K, R)>,
@@ -158,7 +158,7 @@ fn fill<K: Eq + Hash, R>(
     join_rows(slots, rows)
 }
 
-/// Puts the keys of rows into slots that point to the rows. Results in what is in the rows.
+/// Puts the keys of rows into slots that point to the rows. Returns the values of the rows.
 fn point<K: Eq + Hash, R>(
     slots: &mut [Slot<K, R>],
     rows: Rows<K, R>,
@@ -172,7 +172,7 @@ fn point<K: Eq + Hash, R>(
     rows.values
 }
 
-/// Puts all rows of a part into one, and tells the slots where theirs is.
+/// Joins all rows of a part, and tells each slot where its row is.
 fn join_rows<K, R>(slots: &mut [Slot<K, R>], rows: Vec<(usize, Vec<R>)>) -> Vec<R> {
     let mut all = Vec::with_capacity(rows.iter().map(|(_, row)| row.len()).sum());
     for (at, mut row) in rows {
@@ -199,7 +199,7 @@ impl<K: Eq + Hash, R> Flat<K, R> {
         self.hasher.hash_one(key)
     }
 
-    /// The part of a hash, where it begins, and how many slots it has.
+    /// The part of a hash, the start of the part, and its number of slots.
     #[inline]
     fn part(&self, hash: u64) -> (usize, usize, usize) {
         let part = part_of(hash, self.rows.len());
@@ -215,7 +215,7 @@ impl<K: Eq + Hash, R> Flat<K, R> {
         let at = (start + place(hash, len)) * size;
         let slot = self.slots.as_ptr().addr().wrapping_add(at);
         expect_read(slot);
-        // It may lie across two lines.
+        // The slot may lie across two lines.
         expect_read(slot.wrapping_add(size - 1));
     }
 

@@ -23,7 +23,7 @@ pub(super) trait Fold: Sync {
     fn start(&self, raw: Self::Raw) -> Self::Sum;
     fn add(&self, sum: &mut Self::Sum, raw: Self::Raw);
     fn merge(&self, sum: &mut Self::Sum, later: Self::Sum);
-    /// Tells a sum that its piece begins at `base` of the whole.
+    /// Tells a sum that its piece begins at place `base` of the whole.
     fn shift(&self, _sum: &mut Self::Sum, _base: usize) {}
 }
 
@@ -33,7 +33,7 @@ pub(super) type Sums<F> = HashTable<(<F as Fold>::Key, <F as Fold>::Sum)>;
 /// Items on their way to their parts.
 pub(super) type Loose<G, F> = Scatter<Tagged<G, <F as Fold>::Key, <F as Fold>::Raw>>;
 
-/// The key of an item that is not wanted itself. Should dropping the item panic, the key is dropped too.
+/// The key of an item that is not needed itself. If dropping the item panics, the key is dropped too.
 #[inline]
 pub(super) fn key_alone<T, K>(key: impl Fn(&T) -> K, item: T) -> (K, ()) {
     let key = key(&item);
@@ -41,7 +41,8 @@ pub(super) fn key_alone<T, K>(key: impl Fn(&T) -> K, item: T) -> (K, ()) {
     (key, ())
 }
 
-/// A fold whose items become sums as soon as they are read. Not one whose sums have to be [shifted](Fold::shift).
+/// A fold whose items become sums as soon as they are read. It must not be a fold whose sums have to be
+/// [shifted](Fold::shift).
 pub(super) struct AtOnce<'a, F>(pub(super) &'a F);
 
 impl<F: Fold> Fold for AtOnce<'_, F> {
@@ -73,10 +74,9 @@ impl<F: Fold> Fold for AtOnce<'_, F> {
     }
 }
 
-/// Whether an item may as well become a sum as soon as it is read. Plain sums that are no larger
-/// than items are as cheap to scatter. An item that is a reference points to memory that was just
-/// read; later, that memory would have to be fetched again, in random order. An item that owns
-/// memory would keep it until all items have come.
+/// Whether an item may become a sum as soon as it is read. Plain sums that are no larger than items are as
+/// cheap to scatter. An item that is a reference points to memory that was just read; later, that memory would
+/// have to be fetched again, in random order. An item that owns memory would keep it until all items have come.
 pub(super) const fn sums_at_once<T, A>() -> bool {
     let small = mem::size_of::<A>() <= 16 || mem::needs_drop::<T>();
     !mem::needs_drop::<A>() && mem::size_of::<A>() <= mem::size_of::<T>() && small

@@ -1,14 +1,14 @@
 //! A small table in front of the others, for keys that come often.
 //!
-//! A hash has one slot, so looking is one comparison. The first key that comes to a slot twice in a
-//! row gets it. Frequent keys do that; rare keys hardly ever. A key keeps its slot until all slots
-//! are emptied. Items of the key that came before were folded elsewhere, so the slot holds the sum
-//! of later items. Combining it last keeps the order.
+//! Each hash belongs to one slot, so a lookup is a single comparison. The first key that comes to a slot twice
+//! in a row gets the slot. Frequent keys do that; rare keys hardly ever. A key keeps its slot until all slots
+//! are emptied. Earlier items of the key were folded elsewhere, so the slot holds the sum of later items.
+//! Combining it last keeps the order.
 #![forbid(unsafe_code)]
 
 use std::{array, mem};
 
-/// This many slots fit into the first cache, or nearly.
+/// This many slots fit into the first-level cache, or nearly.
 const SLOTS: usize = 1024;
 /// Larger slots are not worth it.
 const SLOT_BYTES: usize = 64;
@@ -16,7 +16,7 @@ const SLOT_BYTES: usize = 64;
 const TRIAL: usize = 4096;
 
 struct Slot<K, A> {
-    /// Of the last hash that found the slot empty.
+    /// A part of the last hash that found the slot empty.
     last: u32,
     entry: Option<(K, A)>,
 }
@@ -24,15 +24,15 @@ struct Slot<K, A> {
 /// The table; see the top of this file.
 pub(super) struct Hot<K, A> {
     slots: Box<[Slot<K, A>; SLOTS]>,
-    /// Items that it did not take.
+    /// The number of items that it did not take.
     missed: usize,
-    /// The number of items of the piece at the beginning of the trial.
+    /// The number of the piece's items at the beginning of the trial.
     since: usize,
 }
 
 /// What happened to an item.
 pub(super) enum Met<K, R> {
-    /// It was folded into an entry, whose key this was once more.
+    /// It was folded into an entry that already had this key.
     Again(K),
     /// It was folded, and its key is in the table.
     Taken,
@@ -90,8 +90,8 @@ impl<K: Eq, A> Hot<K, A> {
         self.missed >= TRIAL
     }
 
-    /// How many items this trial had, of which `count` is the last, and how many of them missed.
-    /// Begins another trial.
+    /// How many items this trial had, up to the item number `count`, and how many of them missed. Begins
+    /// another trial.
     pub(super) fn trial(&mut self, count: usize) -> (usize, usize) {
         let items = count - mem::replace(&mut self.since, count);
         (items, mem::take(&mut self.missed))

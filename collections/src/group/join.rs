@@ -1,5 +1,5 @@
-//! Joining a parallel iterator to a right side by key. `side` has the right sides, `probe` looks the
-//! items up.
+//! Joining a parallel iterator to a right side by key. `side` contains the right sides, `probe` looks the items
+//! up.
 #![forbid(unsafe_code)]
 
 use super::lookup::Noting;
@@ -13,9 +13,9 @@ use tine_iter::iter::plumbing::UnindexedConsumer;
 /// A parallel iterator to be joined by key, from [`join_by`](super::ParallelGrouping::join_by) or
 /// [`join_on`](super::ParallelGrouping::join_on).
 ///
-/// Each method first gathers the right side by key, unless that has been done before. Then it walks
-/// the left side in parallel, and looks each item up. Results come in the left side's order;
-/// results of one left item come in the right side's order.
+/// Each method first gathers the right side by key, unless that has been done before. Then it walks the left
+/// side in parallel, and looks each item up. Results come in the left side's order; the results of one left
+/// item come in the right side's order.
 ///
 /// ```
 /// use tine::prelude::*;
@@ -51,7 +51,7 @@ impl<L, R, O, W: Fn(&L, &R) -> O + Sync> Found<L, R> for InnerWith<W> {
     }
 }
 
-/// Calls a closure with each pair, or once with no right item.
+/// Calls a closure with each pair, or once without a right item.
 struct LeftWith<W>(W);
 
 impl<L, R, O, W: Fn(&L, Option<&R>) -> O + Sync> Found<L, R> for LeftWith<W> {
@@ -63,7 +63,7 @@ impl<L, R, O, W: Fn(&L, Option<&R>) -> O + Sync> Found<L, R> for LeftWith<W> {
     }
 }
 
-/// Pairs. The left item is cloned for all but the last.
+/// Pairs. The left item is cloned for all pairs but the last.
 struct Inner;
 
 impl<L: Clone, R: Clone> Found<L, R> for Inner {
@@ -88,7 +88,7 @@ impl<L: Clone, R: Clone> Found<L, R> for Left {
     }
 }
 
-/// Left items with a partner, or those without.
+/// Left items with a partner, or left items without a partner.
 struct Having(bool);
 
 impl<L, R> Found<L, R> for Having {
@@ -100,7 +100,7 @@ impl<L, R> Found<L, R> for Having {
     }
 }
 
-/// What a lazy join yields.
+/// The items of a lazy join.
 struct Matches<L, D, F, W> {
     join: Join<L, D, F>,
     with: W,
@@ -126,7 +126,7 @@ where
     }
 }
 
-/// Left items with a partner, or those without.
+/// Left items with a partner, or left items without a partner.
 struct Chosen<L, D, F> {
     join: Join<L, D, F>,
     having: Having,
@@ -175,8 +175,8 @@ where
         self.with(Inner).collect()
     }
 
-    /// What `with` makes of each pair of a left and a right item with the same key. Lazy, and
-    /// nothing is cloned.
+    /// What `with` makes from each pair of a left and a right item with the same key. Lazy, and nothing is
+    /// cloned.
     ///
     /// ```
     /// # use tine::prelude::*;
@@ -212,7 +212,7 @@ where
         self.with(Left).collect()
     }
 
-    /// What `with` makes of each pair, and of each left item without a partner. Lazy, and nothing is
+    /// What `with` makes from each pair, and from each left item without a partner. Lazy, and nothing is
     /// cloned.
     ///
     /// ```

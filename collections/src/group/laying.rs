@@ -18,16 +18,16 @@ use std::iter;
 use std::mem;
 use tine_pool::loops::sheltered;
 
-/// Bytes of values for each part, where little was scattered.
+/// The bytes of values for each part, if little was scattered.
 const PART: usize = if cfg!(test) { 1 << 16 } else { 8 << 20 };
-/// Little is one value that was scattered for each N that were not; this is N.
+/// Little was scattered if there is at most one scattered value for each N others; this is N.
 const LITTLE: usize = 4;
-/// Where little was scattered, each part has about that many of these values: each may be a key of its own.
+/// If little was scattered, each part has about this many scattered values: each may have its own key.
 const LISTED: usize = 1 << 14;
 
 /// The groups of one part.
 pub(super) struct Rows<K, T> {
-    /// Where in `keys` a key is.
+    /// The index in `keys` of each key.
     pub(super) places: HashTable<u32>,
     pub(super) keys: Vec<K>,
     /// Group `i` is `values[offsets[i]..offsets[i + 1]]`.
@@ -35,10 +35,10 @@ pub(super) struct Rows<K, T> {
     pub(super) values: Vec<T>,
 }
 
-/// Rows whose values are not all there.
+/// Rows whose values are not yet complete.
 struct Draft<K, T> {
     laid: Laid<K, T>,
-    /// For each gap the run and the number of its key there.
+    /// For each gap, the run that fills it and the number of its key in that run.
     from: Vec<(usize, u16)>,
 }
 
@@ -61,7 +61,7 @@ struct Heavy<K> {
     len: usize,
 }
 
-/// What a part gets from one run.
+/// What a part gets from a run.
 struct Share<G, K, T> {
     run: usize,
     heavy: Vec<Heavy<K>>,
@@ -74,7 +74,7 @@ impl<K: Eq + Hash, T> Rows<K, T> {
         pairs.into_listing(hasher).lay(&[]).finish()
     }
 
-    /// The rows of one part of what was scattered.
+    /// The rows of one part of the scattered pairs.
     pub(super) fn of_part<G: Tag>(lists: Lists<G, (K, T)>, hasher: &impl BuildHasher) -> Self {
         let mut listing = Listing::new(lists.iter().map(List::len).sum());
         lists.into_iter().flatten().for_each(|(tag, pair)| {
@@ -112,8 +112,8 @@ impl<K, T> Rows<K, T> {
         })
     }
 
-    /// The groups of this part as `count` tables of a map, each group a vector. There are `parts` parts, so the map has
-    /// `parts * count` tables.
+    /// The groups of this part as `count` tables of a map, each group a vector. There are `parts` parts, so the
+    /// map has `parts * count` tables.
     pub(super) fn into_tables(
         self,
         parts: usize,
@@ -135,7 +135,7 @@ impl<K, T> Rows<K, T> {
     }
 }
 
-/// The rows of all that was sifted, run after run, in the order of the input.
+/// The rows of all sifted values, run after run, in the order of the input.
 pub(super) fn lay<G, K, T, S>(
     runs: Vec<Sifted<G, K, T>>,
     parts: usize,
@@ -162,7 +162,7 @@ where
     let keys: Vec<usize> = runs_of_keys.iter().map(|(_, keys, _)| keys.len()).collect();
     let counts = count(&segments, &keys);
     let near_values: usize = segments.iter().flatten().map(|one| one.ids.len()).sum();
-    // Where little was scattered, there are as few parts as will do: their rows are longer.
+    // If little was scattered, there are as few parts as are enough: their rows are longer.
     let parts = match far_values <= near_values / LITTLE {
         true => wide::<T>(near_values + far_values, parts)
             .max((far_values / LISTED).next_power_of_two())
@@ -214,7 +214,8 @@ fn share<G: Tag, K: Hash, T>(
         let heavy = &mut shares[part_of(hash, parts)].heavy;
         heavy.push(Heavy { hash, key, id, len });
     }
-    // It may have been scattered to more parts: those of the same key are of one of these.
+    // The values may have been scattered to more parts: values of equal keys still come to the same one of
+    // these.
     for (part, list) in far
         .map_or_else(Vec::new, Scatter::into_lists)
         .into_iter()
@@ -246,7 +247,7 @@ fn count<T: Send>(segments: &[Vec<Segment<T>>], keys: &[usize]) -> Vec<Vec<Vec<u
     counts
 }
 
-/// Parts enough for that number of values, so that each has much.
+/// The number of parts for this number of values, so that each part has many.
 fn wide<T>(count: usize, most: usize) -> usize {
     let parts = count.saturating_mul(mem::size_of::<T>()) / PART;
     parts.next_power_of_two().clamp(1, most)
@@ -309,7 +310,7 @@ fn fill<K: Send, T: Send>(
     });
 }
 
-/// The lanes of a run's keys, its segments, and how many values each segment has of each key.
+/// The lanes of a run's keys, the run's segments, and how many values each segment has of each key.
 type Run<'a, 'c, T> = ((Vec<Lane<'a, T>>, Vec<Segment<T>>), &'c Vec<Vec<usize>>);
 
 /// Each segment with the places of its values.
@@ -334,8 +335,8 @@ mod tests {
     use std::collections::HashMap;
     use tine_iter::iter::{IntoParallelIterator, ParallelExtend};
 
-    /// A bag that holds far more than the sample, and what comes after it: few keys, one heavy key
-    /// among many, a key that is heavy in the sample alone or after it alone, all different. As a row, and as a
+    /// A bag that holds far more than the sample, and more values after it: few keys; one heavy key among many;
+    /// a key that is heavy only in the sample, or only after it; all keys different. Both as a row and as a
     /// listing.
     #[test]
     fn a_bag_larger_than_its_sample() {
@@ -355,7 +356,7 @@ mod tests {
         }
     }
 
-    /// Few heavy keys are laid out in few parts. A map of them is like any other all the same.
+    /// Few heavy keys are laid out in few parts. A map made from them is nevertheless like any other.
     #[test]
     #[cfg_attr(miri, ignore = "slow")]
     fn a_map_of_few_parts_takes_more_keys() {
@@ -381,7 +382,7 @@ mod tests {
         }
     }
 
-    /// More keys than numbers of two bytes.
+    /// More keys than fit in two bytes.
     #[test]
     #[cfg_attr(miri, ignore = "slow")]
     fn a_listing_of_many_keys() {

@@ -17,7 +17,7 @@ use hashbrown::hash_table::Entry as Slot;
 use std::hash::{BuildHasher, Hash};
 use std::mem;
 
-/// After this many values it is known whether keys are few.
+/// After this many values it is known whether there are few keys.
 const GLANCE: usize = if cfg!(miri) { 1 << 5 } else { 1 << 10 };
 /// Slots for guesses: 8 KB.
 const SLOTS: usize = 1 << 11;
@@ -28,16 +28,16 @@ const NONE: u32 = u32::MAX;
 
 /// Values, each with the number of its key.
 pub(super) struct Listing<K, T> {
-    /// Where in `keys` a key is.
+    /// The index in `keys` of each key.
     places: HashTable<u32>,
     keys: Vec<K>,
     /// The group of each value.
     groups: Vec<u32>,
     values: Vec<T>,
     guesses: Option<Box<[u32; SLOTS]>>,
-    /// How many values to add before guessing is begun, or judged.
+    /// How many more values are added before guessing begins or is judged.
     ahead: usize,
-    /// Guesses of this trial that were wrong.
+    /// The number of wrong guesses in this trial.
     missed: usize,
 }
 
@@ -90,7 +90,7 @@ impl<K: Eq + Hash, T> Listing<K, T> {
         self.values.push(value);
     }
 
-    /// Adds pairs that come next.
+    /// Adds the pairs that come next.
     #[inline]
     pub(super) fn fill(
         &mut self,
@@ -137,7 +137,7 @@ impl<K: Eq + Hash, T> Listing<K, T> {
         });
     }
 
-    /// Apart, so that the loop of the guesses is short.
+    /// A separate function, so that the loop of the guesses is short.
     #[inline(never)]
     fn look_up(&mut self, hash: u64, key: K, hasher: &impl BuildHasher) -> u32 {
         self.missed += 1;
@@ -160,7 +160,7 @@ impl<K: Eq + Hash, T> Listing<K, T> {
         });
     }
 
-    /// Adds values that come later.
+    /// Adds the values of a later listing.
     pub(super) fn append(&mut self, mut later: Self, hasher: &impl BuildHasher) {
         let number = |key| self.group(hasher.hash_one(&key), key, hasher);
         let numbers: Vec<u32> = mem::take(&mut later.keys).into_iter().map(number).collect();

@@ -1,4 +1,4 @@
-//! Tables that joins look keys up in, and which of their keys were met.
+//! Tables in which joins look keys up, and marks for the keys that were met.
 #![forbid(unsafe_code)]
 
 use super::rows::Groups;
@@ -14,19 +14,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub trait Lookup: Sync {
     /// The keys.
     type Key;
-    /// What is found.
+    /// The type of the items.
     type Item: Sync;
 
-    /// The hash of a key, with which it is looked up.
+    /// The hash of a key, with which the key is looked up.
     fn hash(&self, key: &Self::Key) -> u64;
 
-    /// Fetches what looking up this hash will read.
+    /// Fetches the memory that looking up this hash will read.
     fn expect(&self, hash: u64);
 
     /// The items of a key, in their order.
     fn find(&self, hash: u64, key: &Self::Key) -> &[Self::Item];
 
-    /// The memory that lookups may read, roughly; 0 if [`expect`](Self::expect) does nothing.
+    /// The amount of memory that lookups may read, roughly; 0 if [`expect`](Self::expect) does nothing.
     fn bytes(&self) -> usize;
 }
 
@@ -40,7 +40,7 @@ pub trait Noting: Lookup {
 
 /// A table whose rows have numbers.
 pub trait Numbered: Lookup {
-    /// For each part a number that is larger than those of its rows.
+    /// For each part a number that is larger than the numbers of its rows.
     fn sizes(&self) -> impl Iterator<Item = usize>;
 
     /// The part and the number of a key's row, and the row.
@@ -73,8 +73,8 @@ impl<D: Numbered> Beside<D> {
 /// Sets a mark.
 #[inline]
 pub(super) fn mark(met: &AtomicBool) {
-    // Looked at first, so that a row which many meet stays in all caches. Relaxed: the marks
-    // are read after the walk, which the end of the walk orders.
+    // Read first, so that a row which many threads meet stays in all caches. Relaxed: the marks are read after
+    // the walk, and the end of the walk orders that.
     if !met.load(Ordering::Relaxed) {
         met.store(true, Ordering::Relaxed);
     }
@@ -157,7 +157,7 @@ impl<D: Numbered + ?Sized> Numbered for &D {
     }
 }
 
-/// The two maps by their tables: frozen for good, or borrowed for the time of a join.
+/// The two kinds of maps by their tables: frozen for good, or borrowed for the time of a join.
 macro_rules! map {
     ($Map:ty) => {
         impl<K, V, S> Lookup for $Map

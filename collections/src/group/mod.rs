@@ -62,7 +62,7 @@ use tine_iter::slice::ParallelSliceMut;
 /// assert_eq!(by_length.get(&4), Some(&["tine", "fork", "comb"][..]));
 /// ```
 pub trait ParallelGrouping: ParallelIterator {
-    /// How often each key occurs.
+    /// The number of times that each key occurs.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -84,8 +84,8 @@ pub trait ParallelGrouping: ParallelIterator {
         )
     }
 
-    /// Folds the items of each key. `init` makes an empty accumulator, `fold` adds an item, and `combine` appends the
-    /// accumulator of later items.
+    /// Folds the items of each key. `init` makes an empty accumulator, `fold` adds an item, and `combine`
+    /// appends the accumulator of later items.
     ///
     /// For the result to be the same on any number of threads, `combine` must agree with `fold`:
     /// folding some items and then others must give the same as combining the two results.
@@ -151,8 +151,8 @@ pub trait ParallelGrouping: ParallelIterator {
         }
     }
 
-    /// How often each item occurs. The items are moved in as the keys, and none is cloned. Which of several equal items
-    /// becomes the key is not specified.
+    /// The number of times that each item occurs. The items are moved in as the keys, and no item is cloned.
+    /// Which of several equal items becomes the key is not specified.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -168,9 +168,9 @@ pub trait ParallelGrouping: ParallelIterator {
         count_keys(self)
     }
 
-    /// Folds the values of each key; the items are pairs of a key and a value. The keys are moved
-    /// in. `start` makes a sum from a key's first value, `add` adds another value to it, and
-    /// `merge` adds a sum of later values.
+    /// Folds the values of each key; the items are pairs of a key and a value. The keys are moved in. `start`
+    /// makes a sum from a key's first value, `add` adds another value to it, and `merge` adds a sum of later
+    /// values.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -233,7 +233,7 @@ pub trait ParallelGrouping: ParallelIterator {
         rows::rows(self, &|pair| pair, DefaultHashBuilder::default())
     }
 
-    /// How many items fall into each of `bins` bins.
+    /// The number of items that fall into each of `bins` bins.
     ///
     /// # Panics
     /// If `bin` returns `bins` or more.
@@ -249,8 +249,8 @@ pub trait ParallelGrouping: ParallelIterator {
     where
         F: Fn(&Self::Item) -> usize + Send + Sync,
     {
-        // The closure runs on any thread, so the message names the call: a panic there would lose
-        // its place.
+        // The closure runs on any thread, so the message names the call: a panic there would lose the caller's
+        // place.
         let call = Location::caller();
         let count = |mut counts: Vec<usize>, item: Self::Item| {
             let bin = bin(&item);
@@ -300,7 +300,7 @@ pub trait ParallelGrouping: ParallelIterator {
         F: Fn(&Self::Item) -> K + Sync,
     {
         let alone = |key, item| {
-            // Should dropping the key panic, the item is dropped too.
+            // If dropping the key panics, the item is dropped too.
             drop(key);
             item
         };
@@ -334,8 +334,8 @@ pub trait ParallelGrouping: ParallelIterator {
         }
     }
 
-    /// Brings the items together with what a [`FrozenMap`](crate::FrozenMap) or a [`Groups`] has
-    /// for their keys. Pass the table by reference to use it for several joins.
+    /// Brings the items together with the values that a [`FrozenMap`](crate::FrozenMap) or a [`Groups`] has for
+    /// their keys. Pass the table by reference to use it for several joins.
     ///
     /// ```
     /// use tine::{ParHashMap, prelude::*};
@@ -395,7 +395,7 @@ pub trait ParallelGrouping: ParallelIterator {
             }
             counts
         };
-        // The best of each table first, in parallel.
+        // First the best of each table, in parallel.
         let tables = self.count_by(key).shards.into_tables();
         let each = par_map(tables, &|table| best(table.into_iter().collect()));
         let mut counts = best(concat(each));
@@ -417,7 +417,7 @@ where
     ParHashMap { shards, hasher }
 }
 
-/// How often each key occurs. Takes the keys.
+/// The number of times that each key occurs. Takes the keys.
 pub fn count_keys<I>(keys: I) -> ParHashMap<I::Item, usize>
 where
     I: ParallelIterator,
@@ -451,7 +451,7 @@ where
     )
 }
 
-/// Counts occurrences.
+/// Counts how often each key occurs.
 struct Count<T, F> {
     key: F,
     item: PhantomData<fn(T)>,
@@ -485,7 +485,7 @@ impl<T: Send, K: Eq + Hash + Send, F: Fn(&T) -> K + Sync> Fold for Count<T, F> {
     }
 }
 
-/// Counts keys that are the items.
+/// Counts keys that are the items themselves.
 struct CountKeys<K>(PhantomData<fn(K)>);
 
 impl<K: Eq + Hash + Send> Fold for CountKeys<K> {

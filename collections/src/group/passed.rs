@@ -1,8 +1,8 @@
 //! First items of many keys that are numbers, without storing a place for each.
 //!
-//! A worker keeps its items as they come, in stretches, and scatters the words of their keys. One job for
-//! each part looks at its words in order, and notes a bit for each: whether it came first. Then the items
-//! are passed once more. Each belongs to the same part as before, so the next bit of that part is its own.
+//! A worker keeps its items as they come, in stretches, and scatters the words of their keys. One job for each
+//! part looks at its words in order, and records a bit for each: whether the word came first. Then the items
+//! are walked once more. Each item belongs to the same part as before, so the next bit of that part is its own.
 //!
 //! ```text
 //! items      a b a c b d       (parts:  0 1 0 0 1 1)
@@ -28,21 +28,23 @@ use std::mem;
 use tine_pool::current_num_threads;
 use tine_pool::loops::check;
 
-/// Bytes of items in a worker's first stretch, and in its largest ones.
+/// The size in bytes of a worker's first stretch, and of its largest stretches.
 const FIRST: usize = if cfg!(debug_assertions) {
     1 << 12
 } else {
     512 << 10
 };
 const LAST: usize = 16 << 20;
-/// A job looks at several parts, one after the other in one table; there are this many jobs for each thread.
+/// A job takes several parts in turn, and uses one table for all of them; there are this many jobs for each
+/// thread.
 const JOBS: usize = 8;
-/// Bits of a word of them.
+/// The number of bits in a word of bits.
 const BITS: usize = u64::BITS as usize;
 
 /// A worker's items, and the words of their keys by part.
 pub(super) struct Passed<K, V> {
-    /// Words that are known to have come: their items are dropped. `None` if looking them up does not pay.
+    /// Words that have already come: items with these words are dropped. `None` if looking words up does not
+    /// pay.
     known: Option<HashTable<u64>>,
     trial: Trial,
     words: Scatter<u64>,
@@ -50,14 +52,14 @@ pub(super) struct Passed<K, V> {
     /// Bytes that the stretches have room for.
     bytes: usize,
     bound: Bound,
-    /// Whether items were left out. The first ones that are left then do not tell how many keys all have.
+    /// Whether items were left out. Then the first items among the rest do not foretell the number of all keys.
     is_thinned: bool,
 }
 
-/// Items in order.
+/// Some items, in order.
 struct Stretch<K, V> {
     items: Vec<(K, V)>,
-    /// How many words each part had before these.
+    /// How many words each part had before these items.
     before: Vec<usize>,
 }
 
@@ -105,7 +107,7 @@ where
 }
 
 impl<K: Hash, V> Passed<K, V> {
-    /// Keeps as many items as the stretch has room for. Says whether more may come.
+    /// Keeps as many items as the stretch has room for. Returns whether more may come.
     #[inline]
     fn put(&mut self, items: &mut impl Iterator<Item = (K, V)>, hasher: &impl BuildHasher) -> bool {
         let last = self.stretches.last();
@@ -126,7 +128,8 @@ impl<K: Hash, V> Passed<K, V> {
         kept.len() == kept.capacity()
     }
 
-    /// Begins another stretch. If there is very much, it first keeps the first items alone.
+    /// Begins another stretch. If the worker holds very much, it first drops all but the first items of their
+    /// keys.
     #[cold]
     #[inline(never)]
     fn turn(&mut self, hasher: &impl BuildHasher) {
@@ -144,7 +147,7 @@ impl<K: Hash, V> Passed<K, V> {
             self.bound.renew(held, !comes_again);
         }
         let last = self.stretches.last();
-        // What was thinned may have left room.
+        // Thinning may have left room.
         if last.is_none_or(|last| last.items.len() == last.items.capacity()) {
             let last = last.map_or(0, |last| last.items.capacity());
             let next = Stretch::after(last, self.words.lens());
@@ -153,7 +156,7 @@ impl<K: Hash, V> Passed<K, V> {
         }
     }
 
-    /// Passes all items once, and keeps the first ones.
+    /// Walks all items once, and keeps the first items of their keys.
     fn thin(&mut self, hasher: &impl BuildHasher) {
         let parts = self.words.parts();
         let words = mem::replace(&mut self.words, Scatter::new(parts));
@@ -180,7 +183,8 @@ impl<K: Hash, V> Passed<K, V> {
 }
 
 impl<K, V> Stretch<K, V> {
-    /// A stretch that follows the items of such a number of each part, after one with room for `last`.
+    /// A stretch after `before`, the number of earlier items in each part. The stretch before it has room for
+    /// `last`.
     #[cold]
     fn after(last: usize, before: Vec<usize>) -> Self {
         let size = mem::size_of::<(K, V)>().max(1);
@@ -246,7 +250,7 @@ where
     }))
 }
 
-/// Where the bits of each part begin, in words of them.
+/// The index of the word in which the bits of each part begin.
 struct Begins {
     parts: Vec<usize>,
     end: usize,
@@ -265,7 +269,8 @@ impl Begins {
     }
 }
 
-/// Notes which words of a part come first. `foresees` says whether the first ones tell how many there are.
+/// Records which words of a part come first. `foresees` says whether the first words foretell the number of
+/// all.
 fn note(
     lists: Vec<Noted<'_>>,
     foresees: bool,
@@ -289,7 +294,7 @@ fn note(
     }
 }
 
-/// The first items of a stretch.
+/// The first items among the items of a stretch.
 fn pass<K: Hash, V, T>(
     stretch: Stretch<K, V>,
     bits: &[u64],
@@ -310,7 +315,7 @@ fn pass<K: Hash, V, T>(
         let place = &mut places[part_of(hash, begins.parts.len())];
         let bit = bits[*place / BITS] >> (*place % BITS) & 1;
         *place += 1;
-        // Without a branch, which would be mispredicted: what is not kept goes to the end.
+        // Without a branch, which would be mispredicted: items that are not kept move to the end.
         items.swap(kept, at);
         kept += bit as usize;
     }
@@ -332,7 +337,8 @@ mod tests {
     /// More than any bound.
     const NO_BOUND: usize = usize::MAX / 4;
 
-    /// What a worker keeps of items that come in pieces, whose `first` bound is this; and how many bytes at most it held.
+    /// What a worker keeps of items that come in pieces, if its `first` bound is this; and the greatest number
+    /// of bytes that it held.
     fn poured(
         items: &[(u64, usize)],
         first: usize,
@@ -370,7 +376,7 @@ mod tests {
             let firsts = items.iter().copied().filter(|item| seen.insert(item.0));
             let wanted: Vec<_> = firsts.collect();
             for first in [1, 1 << 16, 1 << 18, NO_BOUND] {
-                // Of one worker, and of two.
+                // Of one worker, and of two workers.
                 for at in [COUNT, COUNT / 2] {
                     let (one, other) = items.split_at(at);
                     let runs = [one, other].map(|items| poured(items, first, &hasher).0);
@@ -389,7 +395,7 @@ mod tests {
         let (passed, most) = poured(&items(300), 1 << 18, &hasher);
         assert!(most < all / 2, "{most} of {all}");
         assert!(passed.is_thinned);
-        // What was thinned counts no more.
+        // Thinned items no longer count.
         let held: usize = passed.stretches.iter().map(|s| s.items.capacity()).sum();
         assert_eq!(passed.bytes, held * size_of::<(u64, usize)>());
     }

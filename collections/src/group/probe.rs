@@ -21,15 +21,15 @@ const AHEAD: usize = 32;
 /// A table of at most this number of bytes comes into the cache with its first lookups.
 const NEAR: usize = 4 << 20;
 
-/// Items that wait, each with its hash and its key.
+/// Waiting items, each with its hash and its key.
 struct Ring<K, T> {
-    /// Once there are `AHEAD`, the oldest is the one at `at`.
+    /// Once there are `AHEAD`, the oldest item is the one at `at`.
     waiting: Vec<(u64, K, T)>,
     at: usize,
 }
 
 impl<K, T> Ring<K, T> {
-    /// A ring, or none if nothing is to wait.
+    /// A ring; it has no room if no item is to wait.
     fn new(near: bool) -> Box<Self> {
         Box::new(Ring {
             waiting: Vec::with_capacity(if near { 0 } else { AHEAD }),
@@ -46,7 +46,7 @@ impl<K, T> Ring<K, T> {
         }
     }
 
-    /// Puts an item into a ring that is full, and takes the oldest out.
+    /// Puts an item into a full ring, and takes the oldest item out.
     #[inline]
     fn exchange(&mut self, item: (u64, K, T)) -> (u64, K, T) {
         let oldest = mem::replace(&mut self.waiting[self.at], item);
@@ -54,7 +54,7 @@ impl<K, T> Ring<K, T> {
         oldest
     }
 
-    /// Takes out all that wait, in order.
+    /// Takes out all waiting items, in order.
     fn empty(&mut self) -> impl Iterator<Item = (u64, K, T)> {
         self.waiting.rotate_left(self.at);
         self.at = 0;
@@ -62,7 +62,7 @@ impl<K, T> Ring<K, T> {
     }
 }
 
-/// What is made of an item and of what was found for it.
+/// Makes results from an item and from the row that was found for it.
 pub(super) trait Found<L, R>: Sync {
     type Out;
     fn found(&self, item: L, row: &[R]) -> impl Iterator<Item = Self::Out>;
@@ -124,7 +124,7 @@ where
     }
 }
 
-/// A consumer of items, made of a consumer of what they become.
+/// A consumer of items, made from a consumer of their results.
 struct ProbeConsumer<'p, P, C> {
     probing: &'p P,
     base: C,
@@ -259,7 +259,7 @@ where
             self.base = self.base.consume_iter(found);
             return self;
         }
-        // Fused: what ends while the ring fills must not go on when it is exchanged.
+        // Fused: an iterator that ends while the ring fills must not go on in the exchange.
         let mut items = items.into_iter().fuse().map(|item| {
             let key = key(&item);
             let hash = table.hash(&key);

@@ -42,7 +42,7 @@ pub struct Groups<K, T, S = DefaultHashBuilder> {
     hasher: S,
 }
 
-/// Groups the pairs that `read` makes of the items.
+/// Groups the pairs that `read` makes from the items.
 pub(super) fn rows<I, K, T, S>(
     items: I,
     read: &(impl Fn(I::Item) -> (K, T) + Sync),
@@ -158,9 +158,9 @@ impl<K, T, S> Groups<K, T, S> {
         self.iter().map(|(key, _)| key)
     }
 
-    /// A result for each group, folded from its values, groups in parallel. A long group is cut in
-    /// halves, whose results are combined in order. So all threads work on it. The cuts do not
-    /// depend on the number of threads.
+    /// A result for each group, folded from its values; groups are folded in parallel. A long group is cut in
+    /// halves, whose results are combined in order. So all threads work on it. The cuts do not depend on the
+    /// number of threads.
     ///
     /// ```
     /// # use tine::prelude::*;
@@ -206,7 +206,7 @@ fn fold_row<T: Sync, A: Send>(
 }
 
 impl<K: Eq + Hash, T, S: BuildHasher> Groups<K, T, S> {
-    /// Whether there is a group of this key.
+    /// Whether there is a group with this key.
     ///
     /// ```
     /// # use tine::prelude::*;
@@ -262,7 +262,7 @@ impl<K: Eq + Hash, T, S: BuildHasher> Groups<K, T, S> {
         Some((part, place, rows.row(place)))
     }
 
-    /// How many groups each part has.
+    /// The number of groups in each part.
     pub(super) fn part_lens(&self) -> impl Iterator<Item = usize> {
         self.parts.iter().map(|rows| rows.keys.len())
     }
@@ -275,7 +275,7 @@ impl<K: Eq + Hash, T, S: BuildHasher> Groups<K, T, S> {
         })
     }
 
-    /// A map in which each group is a vector of its own.
+    /// A map in which each group is a vector.
     ///
     /// ```
     /// # use tine::prelude::*;
@@ -291,7 +291,7 @@ impl<K: Eq + Hash, T, S: BuildHasher> Groups<K, T, S> {
         let hasher = &self.hasher;
         let parts = self.parts.len();
         let keys: usize = self.parts.iter().map(|rows| rows.keys.len()).sum();
-        // A map has one shard or as many as any other, however many parts these are.
+        // A map has one shard, or as many shards as any other map, whatever the number of parts here.
         let count = match keys > CROWD {
             true => breadth() / parts,
             false => 1,

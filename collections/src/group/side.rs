@@ -1,8 +1,8 @@
 //! The right sides of joins, in which keys are looked up.
 //!
-//! A parallel iterator is gathered by key when a kind of join is asked for: with its values, or for
-//! `semi` and `anti` without. Groups and frozen maps are looked up as they are, by value or by
-//! reference, and concurrent maps by `&mut`.
+//! When a kind of join is asked for, a parallel iterator is gathered by key: with its values, or without them
+//! for `semi` and `anti`. Groups and frozen maps are looked up as they are, by value or by reference, and
+//! concurrent maps by `&mut`.
 #![forbid(unsafe_code)]
 
 use super::flat::{Flat, Source};
@@ -50,7 +50,7 @@ use tine_iter::iter::ParallelIterator;
     note = "items that are no map yet: `join_by(items, key, key_of_the_items)`"
 )]
 pub trait RightSide: Send + sealed::Sealed {
-    /// What both sides are joined by.
+    /// The key by which both sides are joined.
     type Key: Eq + Hash + Send + Sync;
     /// The items.
     type Item: Send + Sync;
@@ -65,11 +65,11 @@ pub trait RightSide: Send + sealed::Sealed {
     #[doc(hidden)]
     fn into_table(self) -> Self::Table;
 
-    /// The keys alone.
+    /// Only the keys.
     #[doc(hidden)]
     fn into_keys(self) -> Self::Keys;
 
-    /// The items by key, with marks of those that are found.
+    /// The items by key, with marks on those that are found.
     #[doc(hidden)]
     fn into_noting(self) -> Self::Noting;
 }
@@ -90,7 +90,7 @@ impl<R, H> fmt::Debug for Loose<R, H> {
     }
 }
 
-/// The items of one key, in the table itself as long as there is one alone.
+/// The items of one key; a single item is in the table itself.
 enum Row<R> {
     Single(R),
     Several(Vec<R>),
@@ -133,7 +133,7 @@ impl<R: Send + Sync> Growing for Row<R> {
     }
 }
 
-/// A row that knows whether it was found.
+/// A row with a mark that says whether it was found.
 struct Marked<R> {
     row: Row<R>,
     met: AtomicBool,
@@ -161,7 +161,7 @@ impl<R: Send + Sync> Growing for Marked<R> {
 /// The rows of a right side.
 pub struct Table<K, R>(Kind<K, R>);
 
-/// Only one of the two occurs for given types, see `Table::FLAT`, and so only the code of one is needed.
+/// For given types only one of the two occurs (see `Table::FLAT`), so only the code of one is needed.
 enum Kind<K, R> {
     Cut(FrozenMap<K, Row<R>>),
     Flat(Flat<K, R>),
@@ -219,7 +219,7 @@ impl<K: Eq + Hash + Send + Sync, R: Send + Sync> Lookup for Table<K, R> {
     }
 }
 
-/// The rows of a right side; notes which are found.
+/// The rows of a right side, with marks on those that are found.
 pub struct Marking<K, R>(FrozenMap<K, Marked<R>>);
 
 impl<K, R> fmt::Debug for Marking<K, R> {
@@ -293,8 +293,8 @@ where
             Gathered::Few(pairs) => return Flat::new(vec![Source::Few(pairs)], hasher),
             Gathered::Many(parts) => parts,
         };
-        // The first part stands for the others: if most keys come once, there is a slot for each
-        // item. Else the keys are found first.
+        // The first part stands for the others: if most keys come once, there is a slot for each item.
+        // Otherwise the keys are found first.
         let mut parts = parts.into_iter();
         let first = parts.next().unwrap_or_default();
         let items: usize = first.iter().map(List::len).sum();
@@ -340,7 +340,7 @@ fn part<G: Tag, K: Eq + Hash, W: Growing>(
     fill(pairs, count, hasher)
 }
 
-/// A table of this many rows at most.
+/// A table for at most this number of rows.
 fn fill<K: Eq + Hash, W: Growing>(
     pairs: impl Iterator<Item = (u64, (K, W::Item))>,
     count: usize,
@@ -359,7 +359,7 @@ fn fill<K: Eq + Hash, W: Growing>(
     table
 }
 
-/// Which keys there are.
+/// The keys alone.
 struct Present<T, H> {
     key: H,
     item: PhantomData<fn(T)>,
@@ -426,8 +426,8 @@ where
 
 impl<K, V, S> sealed::Sealed for &mut ParHashMap<K, V, S> {}
 
-/// Without locks: `&mut` proves that no other thread changes the map. Through `&`, a shard would have
-/// to stay locked while the join's closures look at what is in it.
+/// Without locks: `&mut` proves that no other thread changes the map. With `&`, a shard would have to stay
+/// locked while the join's closures look at its entries.
 impl<'a, K, V, S> RightSide for &'a mut ParHashMap<K, V, S>
 where
     K: Eq + Hash + Send + Sync,
@@ -453,7 +453,7 @@ where
     }
 }
 
-/// Right sides that are tables already.
+/// Right sides that are already tables.
 macro_rules! built {
     ($($table:ty: $K:ident, $V:ident, $S:ident;)*) => {$(
         impl<$K, $V, $S> sealed::Sealed for $table {}

@@ -21,19 +21,20 @@ use hashbrown::HashTable;
 use std::hash::{BuildHasher, Hash};
 use std::mem;
 
-/// A key is heavy if it is this part of the sample, or more.
+/// A key is heavy if its values are at least this part of the sample.
 const HEAVY: usize = 1024;
-/// Heavy keys are kept apart if their values are this part of the sample, or more.
+/// Heavy keys are kept apart if their values are at least this part of the sample.
 const WORTH: usize = 8;
-/// All keys of the sample are heavy if each came this often in the mean, and no more than a quarter of the keys came once.
+/// All keys of the sample are heavy if each came this often on average, and no more than a quarter of the keys
+/// came once.
 const FEW: usize = 4;
 const ONCE: usize = 4;
-/// Values after which a sample is given up if nearly each had a key of its own.
+/// After this many values a sample is given up if nearly each value had its own key.
 const GLANCE: usize = 2048;
-/// Values in a heavy key's first segment, and in the largest.
+/// The number of values in a heavy key's first segment, and in the largest segments.
 const FIRST: usize = if cfg!(miri) { 1 << 8 } else { 1 << 16 };
 const LAST: usize = 1 << 19;
-/// A segment of large values has room for fewer: for no more bytes than this, or for 64 values.
+/// A segment of large values has room for fewer: for this many bytes at most, or for 64 values.
 const HEAVIEST: usize = 16 << 20;
 /// After this number of values without a heavy key, a worker asks whether looking for one pays.
 const TRIAL: usize = 1 << 16;
@@ -48,11 +49,11 @@ pub(super) struct Segment<T> {
 /// The heavy keys, and their values.
 pub(super) struct Near<K, T> {
     pub(super) keys: HashTable<(K, u16)>,
-    /// The last one is being filled.
+    /// The last segment is the one that is being filled.
     pub(super) segments: Vec<Segment<T>>,
 }
 
-/// What came while the same keys were heavy.
+/// The values that came while the same keys were heavy.
 pub(super) struct Sifted<G, K, T> {
     pub(super) near: Option<Near<K, T>>,
     pub(super) far: Option<Scatter<(G, (K, T))>>,
@@ -63,7 +64,7 @@ pub(super) struct Sieve<G, K, T> {
     parts: usize,
     pub(super) done: Vec<Sifted<G, K, T>>,
     now: Sifted<G, K, T>,
-    /// Values of this trial: of all keys, and of keys that are not heavy.
+    /// The number of values in this trial: of all keys, and of keys that are not heavy.
     trial: Trial,
 }
 
@@ -145,7 +146,7 @@ impl<G: Tag, K: Hash + Eq, T> Sieve<G, K, T> {
             far: None,
         };
         let mut done: Vec<_> = nears.into_iter().map(sifted).collect();
-        // If there are several, no key is heavy in what comes next.
+        // If there are several, no key is heavy in the values that come next.
         let now = if done.len() == 1 { done.pop() } else { None };
         Sieve {
             parts,
@@ -190,8 +191,8 @@ fn choose<K: Eq, T>(sample: &[(K, T)], hashes: &[u64]) -> Choice {
         keys.push(nth);
     }
     let few = counts.len() * FEW <= sample.len();
-    // Where few keys have many of the values, the others need not be few: those that came once stand for many that did not
-    // come.
+    // If few keys have many of the values, the other keys need not be few: those that came once stand for many
+    // keys that did not come.
     let once = counts.iter().filter(|&&count| count == 1).count();
     let least = match few {
         true if once * ONCE <= counts.len() => 1,
@@ -224,20 +225,21 @@ fn choose<K: Eq, T>(sample: &[(K, T)], hashes: &[u64]) -> Choice {
     }
 }
 
-/// Pairs while they are few: scattering them, and laying out each part by itself, costs more than a
-/// second thread saves. (Debug builds take fewer for few, so that tests of moderate size reach what
-/// is beyond.)
+/// Pairs while they are few: scattering them, and laying out each part by itself, costs more than a second
+/// thread saves. (Debug builds take a smaller number for few, so that tests of moderate size reach the code
+/// beyond.)
 pub(super) enum Pairs<K, T> {
-    /// As they came: they can be scattered.
+    /// In the order in which they came: they can be scattered.
     Row(Vec<(K, T)>),
-    /// With the numbers of their keys, where it is known that no more than a few will come, or where keys are few. They
-    /// cannot be scattered, since each key is there once.
+    /// With the numbers of their keys, if it is known that only a few pairs will come, or if there are few
+    /// keys. They cannot be scattered, since each key is stored once.
     Listed(Listing<K, T>),
 }
 
-/// Where it is not known how many pairs come, this many are kept before it is asked whether their keys are few.
+/// If it is not known how many pairs come, this many are kept before the worker checks whether there are few
+/// keys.
 const LOOK: usize = if cfg!(miri) { 1 << 6 } else { 1 << 12 };
-/// Of how many pairs it is asked.
+/// The number of pairs that this check looks at.
 const SOME: usize = LOOK / 16;
 
 /// Whether the keys of a row of `LOOK` pairs seem to be few.
@@ -309,7 +311,7 @@ impl<K: Eq + Hash + Send, T: Send, S: BuildHasher> Bag<(K, T), S> for Pairs<K, T
         }
     }
 
-    /// More values in a listing are no fault: it can be sifted as it is.
+    /// More values in a listing do no harm: it can be sifted as it is.
     #[inline]
     fn fill(&mut self, values: &mut impl Iterator<Item = (K, T)>, most: usize, hasher: &S) {
         if let Pairs::Row(row) = self
@@ -409,8 +411,8 @@ where
 }
 
 impl<G: Tag, K: Hash + Eq + Send, T: Send> Sieve<G, K, T> {
-    /// Puts values of heavy keys apart, until there are no more values, and returns true; or until
-    /// too few are found.
+    /// Puts values of heavy keys apart, until there are no more values, and returns `true`; or until too few
+    /// values of heavy keys are found.
     #[inline]
     fn sift<S: BuildHasher>(
         &mut self,
@@ -453,7 +455,7 @@ impl<G: Tag, K: Hash + Eq + Send, T: Send> Sieve<G, K, T> {
 }
 
 impl Trial {
-    /// Whether enough values were of heavy keys. Begins another trial.
+    /// Whether enough values had heavy keys. Begins another trial.
     #[cold]
     fn pays(&mut self) -> bool {
         let Trial { near, far } = mem::take(self);

@@ -1,18 +1,17 @@
 //! Folding values by key: the engine of `count_by`, `fold_by` and `distinct`.
 //!
-//! A worker folds into a table of its own for as long as that pays. Once the table has outgrown the
-//! cache, the number of items per entry matters. If several items went into each entry, the entries
-//! are flushed (scattered by hash) and the table begins again; heavy keys are still folded on the
-//! spot. If hardly more than one item did, the table was a detour: for a while, items are scattered
-//! as they come. Then the table is tried again; each failure makes the next wait longer. In front
-//! of both stands a small table for keys that come often (`hot.rs`), as long as enough such keys
-//! come.
+//! A worker folds into its own table as long as that pays. Once the table has outgrown the cache, the number of
+//! items for each entry matters. If several items went into each entry, the entries are flushed (scattered by
+//! hash) and the table begins again; heavy keys are still folded on the spot. If hardly more than one item did,
+//! the table was a detour: for a while, items are scattered as they come. Then the table is tried again; each
+//! failure makes the next wait longer. In front of both stands a small table for keys that come often
+//! (`hot.rs`), as long as enough such keys come.
 //!
 //! In the end each part has lists of items and of flushed entries, in the order of the input. One
 //! job for each part folds them into its table.
 //!
-//! `merging` has what workers share and how their results become one. `worker` is a worker in the
-//! middle of a piece, and `condensing` what it does once it holds very much. `consumer` is what the bridge drives.
+//! `merging` contains what workers share and how their results are merged. `worker` is a worker in the middle
+//! of a piece, and `condensing` is what it does once it holds very much. `consumer` is what the bridge drives.
 //!
 //! ```text
 //! piece 1   [table] flush  [items ……… ] [table] flush      each scattered
@@ -46,11 +45,10 @@ use tine_iter::iter::ParallelIterator;
 use tine_pool::{current_num_threads, join};
 use worker::State;
 
-/// Fewer items are not shared, so a worker need not look whether others change what pays.
+/// A loop of fewer items is not shared, so a worker need not check whether other workers change what pays.
 const SHARED: usize = 1 << 14;
 
-/// Folds all items by key: one small table, or one for each of
-/// [`breadth()`] parts.
+/// Folds all items by key: into a single small table, or into a table for each of [`breadth()`] parts.
 pub(super) fn tables<I, F>(items: I, fold: &F, hasher: &DefaultHashBuilder) -> Vec<Sums<F>>
 where
     I: ParallelIterator<Item = F::Item>,
@@ -59,8 +57,8 @@ where
     tables_into(items, fold, hasher, |tables| tables)
 }
 
-/// What `make` makes of the tables. Keys that came again are dropped after that: once they are
-/// freed, allocations take longer, since an allocator may look at each freed piece.
+/// What `make` makes from the tables. Keys that came again are dropped after that: once they are freed,
+/// allocations take longer, since an allocator may look at each freed piece.
 pub(super) fn tables_into<I, F, R>(
     items: I,
     fold: &F,
@@ -79,13 +77,13 @@ where
         };
         (make(tables), spent, kept)
     });
-    // In this order: the first gives memory of the allocator's back.
+    // In this order: the first gives back memory of the allocator.
     drop_shared(spent);
     drop_kept(kept);
     made
 }
 
-/// Tables, and keys that came again: those that are left of parts, and those that workers kept.
+/// Tables, and keys that came again: the rest of the parts' keys, and the keys that workers kept.
 type Tallied<F> = (
     Vec<Sums<F>>,
     Vec<Vec<<F as Fold>::Key>>,
@@ -110,7 +108,7 @@ where
         parts: breadth_of(count, threads),
         held: first_bound::<Tagged<G, F::Key, F::Raw>>(threads, limit),
         alone,
-        // If order matters, a worker may have several pieces, of which each has less.
+        // If order matters, a worker may have several pieces, each with fewer items.
         share: count
             .filter(|&count| threads > 1 && count >= SHARED)
             .map(|count| count / threads),

@@ -60,7 +60,7 @@ impl Chart {
     #[inline]
     pub(super) fn fetch<T>(&self, hash: u64) {
         let buckets = self.buckets.load(Ordering::Relaxed);
-        // A page or two are in the cache already.
+        // A table of a page or two is in the cache already.
         if buckets > 512 {
             let at = hash as usize & (buckets - 1);
             let middle = self.middle.load(Ordering::Relaxed);
@@ -174,7 +174,7 @@ mod tests {
                 let mut map = Map::with_capacity(if wide { 3000 } else { 0 });
                 for key in 0..few {
                     add(&mut map, key);
-                    // A stem that was left is charted as it was.
+                    // A stem that was left keeps its old chart.
                     let is_left = !wide && map.shards.is_wide();
                     let seldom = key > 40 && key % 50 > 0;
                     assert!(
@@ -218,7 +218,7 @@ mod tests {
         for (add, capacity) in add.into_iter().flat_map(|add| [(add, 0), (add, 5000)]) {
             let mut map = Map::with_capacity_and_hasher(capacity, Same);
             (0..448).for_each(|key| add(&mut map, key));
-            // All have one hash, so they lie side by side, and each removal leaves a trace.
+            // All keys have one hash, so they lie side by side, and each removal leaves a trace.
             (100..448).for_each(|key| _ = map.remove(&key));
             let place = |map: &Map| {
                 let table = map.shards.read(0);

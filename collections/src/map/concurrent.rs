@@ -276,7 +276,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
                 false => table.retain(keep),
             }
         });
-        // Entries are dropped here, where no lock is held.
+        // Entries are dropped here, while no lock is held.
     }
 
     /// Removes all entries, one shard at a time, and keeps the memory. The entries are dropped at the end,
@@ -292,7 +292,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     pub fn clear(&self) {
         let mut doomed = Vec::new();
         self.shards.each_write(|table| {
-            // Traces of removals are no capacity now, but will be.
+            // Traces of removals are not capacity now, but will be.
             let capacity = table.capacity().max(table.num_buckets() / 8 * 7);
             if !table.is_empty() {
                 doomed.push(mem::replace(table, HashTable::with_capacity(capacity)));
@@ -432,7 +432,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized + 'k,
     {
-        // A panic should name the caller, which is known here; `next` is called from anywhere.
+        // A panic should name the caller, which is known here; `next` may be called from anywhere.
         self.shards.check_in();
         let expect = |key: &Q| {
             let hash = self.hash(key);
@@ -539,9 +539,9 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     where
         V: Clone,
     {
-        // A mistake is to show whether the value is there or not.
+        // A wrong call should show whether or not the value is there.
         self.shards.check_in_to_write();
-        // Most often the value is there, and readers do not exclude each other.
+        // Mostly the value is there, and readers do not exclude each other.
         match self.get_cloned(&key) {
             Some(value) => {
                 drop((key, make));

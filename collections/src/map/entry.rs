@@ -1,4 +1,4 @@
-//! Entries and guards, which hold a shard's lock for longer than one closure.
+//! Entries and guards, which hold the lock of a shard for longer than one closure.
 #![forbid(unsafe_code)]
 
 use super::concurrent::ParHashMap;
@@ -10,7 +10,7 @@ use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::ops::{Deref, DerefMut};
 
-/// A guard on a value to read. Its shard stays locked for reading.
+/// A guard for reading a value. Its shard stays locked for reading.
 ///
 /// Dereferences to the value. A parallel loop may use its caller's guard by reference. But no item
 /// of that loop may write to the map: the item would wait for the guard, and the caller, which
@@ -27,7 +27,7 @@ pub struct Ref<'a, K, V> {
     entry: Found<'a, (K, V)>,
 }
 
-/// A guard on a value to change. Its shard stays locked for writing.
+/// A guard for changing a value. Its shard stays locked for writing.
 ///
 /// Dereferences to the value. A parallel loop may read the value through its caller's guard. But no
 /// item of that loop may read or write the map itself: the item would wait for the guard, and the
@@ -103,7 +103,7 @@ impl<K, V> RefMut<'_, K, V> {
         &self.pair().1
     }
 
-    /// The value, to change.
+    /// The value, for changing it.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -241,8 +241,8 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         Some(RefMut { table, bucket })
     }
 
-    /// The entry of `key`, to change or to fill. Nothing is locked before one of the `or_…` methods
-    /// is called.
+    /// The entry of `key`, for changing or inserting its value. Nothing is locked before one of the `or_…`
+    /// methods is called.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -263,7 +263,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     }
 }
 
-/// The place of one key in a map, from [`ParHashMap::entry`].
+/// The place of a key in a map, from [`ParHashMap::entry`].
 ///
 /// ```
 /// use tine::ParHashMap;
@@ -380,7 +380,8 @@ where
         }
     }
 
-    /// The value. If there is none, `make` supplies it, under the shard's lock, or fails: then nothing is inserted.
+    /// The value. If there is none, `make` supplies it, under the shard's lock. If `make` fails, nothing is
+    /// inserted.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -415,7 +416,8 @@ where
     }
 }
 
-/// The entry that `given` is equal to, its value changed by `modify`, or else the one that `make` supplies. Its shard is locked.
+/// The entry whose key `given` is equal to, its value changed by `modify`; if there is none, a new entry that
+/// `make` supplies. Its shard is locked.
 #[inline(always)]
 #[track_caller]
 pub(super) fn find_or_add<'a, G, K: Eq + Hash, V, S: BuildHasher, E>(
@@ -427,8 +429,8 @@ pub(super) fn find_or_add<'a, G, K: Eq + Hash, V, S: BuildHasher, E>(
     make: impl FnOnce(G) -> Result<(K, V), E>,
 ) -> Result<RefMut<'a, K, V>, E> {
     let (mut table, chart) = map.shards.write_to_add(hash, map.rehash());
-    // What is not needed is dropped before there is a result, which would not be dropped if a destructor panics after it: a guard would
-    // hold the lock for ever.
+    // What is not needed is dropped before there is a result: a result is not dropped if a destructor panics
+    // after it, and a guard would hold the lock for ever.
     let bucket = match table.entry(hash, |(k, _)| is_equal(&given, k), map.rehash()) {
         Slot::Occupied(mut slot) => {
             modify(&mut slot.get_mut().1);
@@ -459,7 +461,8 @@ mod tests {
     use super::{Ref, RefMut};
     use std::cell::Cell;
 
-    /// `is_sync` is the method of `Probe` itself if `T` is `Sync`, which wins over that of the trait; else it is the trait's.
+    /// If `T` is `Sync`, `is_sync` is the method of `Probe` itself, which wins over the trait's method;
+    /// otherwise it is the trait's method.
     struct Probe<T>(std::marker::PhantomData<T>);
 
     trait Otherwise {

@@ -111,7 +111,7 @@ impl Name {
 
     /// Whether no other name is the same.
     fn is_sole(self) -> bool {
-        // Numbers of maps count up.
+        // The numbers of maps only count up.
         usize::BITS == 64 && self.0 >> 63 == 0
     }
 }
@@ -186,7 +186,7 @@ impl Gate {
         is_free: impl FnOnce() -> bool,
     ) -> Option<Announced> {
         let slot = &mine_if_any()?.shards[0];
-        // A record is claimed with free slots, and those that its thread uses are cleared when it leaves.
+        // A record is claimed with free slots, and its thread clears each slot that it uses when it leaves.
         debug_assert_eq!(slot.load(Ordering::Relaxed), 0, "the thread reads");
         self.announce(slot, shard, is_free)
     }
@@ -205,11 +205,11 @@ impl Gate {
         shard: Name,
         is_free: impl FnOnce() -> bool,
     ) -> Option<Announced> {
-        // Release pairs with the Acquire in `reads`: what was read by this slot before is over.
+        // Release pairs with the Acquire in `reads`: the earlier reads through this slot are over.
         slot.store(shard.0, Ordering::Release);
         pass();
         let announced = Announced(slot);
-        // Acquire pairs with the Release in `consider`: the barrier was before.
+        // Acquire pairs with the Release in `consider`: the barrier came before.
         if self.state.load(Ordering::Acquire) & PHASE == OPEN && is_free() {
             return Some(announced);
         }
@@ -220,10 +220,10 @@ impl Gate {
     /// Ends what a reader did.
     #[inline]
     pub(crate) fn leave(&self, Announced(slot): Announced) {
-        // Release pairs with the Acquire in `reads`: what was read is over.
+        // Release pairs with the Acquire in `reads`: the read is over.
         slot.store(0, Ordering::Release);
         pass();
-        // Relaxed: the passing orders it behind the store.
+        // Relaxed: the call of `pass` orders it behind the store.
         if self.state.load(Ordering::Relaxed) & PHASE != OPEN {
             self.left();
         }
@@ -232,8 +232,8 @@ impl Gate {
     /// After a reader has left, and the gate was not open.
     #[cold]
     fn left(&self) {
-        // Of the threads that clear slots and those that look for readers, the later one sees what the others did. Pairs with
-        // itself, and with the one in `is_clear`.
+        // If one thread clears slots and another looks for readers, the later of the two sees what the earlier
+        // did. Pairs with itself, and with the fence in `is_clear`.
         fence(Ordering::SeqCst);
         // Acquire as in `is_clear`.
         let now = self.state.load(Ordering::Acquire);
@@ -251,7 +251,7 @@ impl Gate {
     #[inline]
     pub(crate) fn is_shut(&self) -> bool {
         pass();
-        // Acquire pairs with the Release in `turn` that shut it: what readers did is over.
+        // Acquire pairs with the Release in `turn` that shut the gate: the reads are over.
         self.state.load(Ordering::Acquire) & PHASE == SHUT
     }
 
@@ -264,11 +264,12 @@ impl Gate {
     pub(crate) fn is_clear(&self, shard: Name, mark: &Mark) -> bool {
         pass();
         loop {
-            // Acquire pairs with the Release below: the barrier was before, or the last reader.
+            // Acquire pairs with the Release below: the barrier came before, or the last reader has left.
             let now = self.state.load(Ordering::Acquire);
             match now & PHASE {
                 SHUT => return true,
-                // No reader is in yet. If it rises again, its barrier comes after this writer took the lock.
+                // No reader is in yet. If the gate rises again, its barrier comes after this writer took the
+                // lock.
                 RISING => self.turn(now, over(now)),
                 OPEN => self.turn(now, in_phase(now, FALLING)),
                 FALLING => {
@@ -294,7 +295,7 @@ impl Gate {
 
     /// Whether no slot names this shard. The gate's word is `now`, EMPTYING.
     fn find_clear(&self, now: usize, shard: Name, mark: &Mark) -> bool {
-        // Pairs with the one in `left`.
+        // Pairs with the fence in `left`.
         fence(Ordering::SeqCst);
         let mut others = false;
         let is_read = registry().reads(|name| {
@@ -305,10 +306,10 @@ impl Gate {
             return false;
         }
         if others {
-            // Relaxed: for the next that has the lock.
+            // Relaxed: for the next writer that has the lock.
             mark.0.store(now, Ordering::Relaxed);
         } else if self.turn(now, over(now)) {
-            // A writer may still wait for a reader that is out, and that saw a later opening.
+            // A writer may still wait for a reader that has left, and that saw a later opening.
             self.lot().wake();
         }
         true
@@ -357,7 +358,7 @@ impl Gate {
             if passed && self.turn(rising, in_phase(now, OPEN)) {
                 return;
             }
-            // Refused; or a writer came, and shuts it.
+            // The barrier was refused; or a writer came and shuts the gate.
             self.turn(rising, now + EPOCH);
         }
         // Relaxed: a hint.
@@ -413,7 +414,7 @@ fn is_over(rest: usize, now: usize) -> bool {
 fn claim(now: usize) -> bool {
     let rest = REST_OF_ALL.load(Ordering::Relaxed);
     let next = now.wrapping_add(REST * USUAL);
-    // Relaxed: of several threads, the exchange of one succeeds.
+    // Relaxed: if several threads try, one exchange succeeds.
     let (there, not) = (Ordering::Relaxed, Ordering::Relaxed);
     FENCES || is_over(rest, now) && REST_OF_ALL.compare_exchange(rest, next, there, not).is_ok()
 }

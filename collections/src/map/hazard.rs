@@ -86,7 +86,7 @@ impl<T> Place<T> {
         registry: &'a Registry,
         record: &'static Record,
     ) -> Look<'a, T> {
-        // Relaxed: the thread's own.
+        // Relaxed: only this thread uses it.
         let depth = record.depth.load(Ordering::Relaxed);
         let Some(slot) = record.values.get(depth) else {
             return self.count(registry);
@@ -99,8 +99,9 @@ impl<T> Place<T> {
             // Acquire pairs with the exchange in `replace`: the value is whole.
             let still = self.now.load(Ordering::Acquire);
             let is_same = still == value;
-            // If it is another: should a writer have taken this for a look at the old value, the end of this one sees to it. If
-            // it is the same address, the old value may have been freed, and this one put in its place: the old pointer is void.
+            // If it is another value: a writer may have taken this slot for a look at the old value; then the
+            // end of this look drops the old value. If it is the same address, the old value may have been
+            // freed and this value put in its place: the old pointer is void.
             value = still;
             if is_same {
                 break;
@@ -133,7 +134,7 @@ impl<T> Place<T> {
     }
 
     fn late(&self) -> impl std::ops::DerefMut<Target = Late<T>> + '_ {
-        // Nothing in there panics halfway through a change.
+        // Nothing that is done under the lock panics halfway through a change.
         self.late.lock().unwrap_or_else(|late| late.into_inner())
     }
 
@@ -146,8 +147,8 @@ impl<T> Place<T> {
     ) -> Option<Parting<'a, T>> {
         let new = place(new);
         let expected = Arc::as_ptr(old).cast_mut();
-        // Release pairs with the loads of readers: the new value is whole. Acquire pairs with itself, by another
-        // writer: the old value is dropped below.
+        // Release pairs with the loads of readers: the new value is whole. Acquire pairs with the Release of
+        // another writer's exchange: the old value is dropped below.
         let (there, not) = (Ordering::AcqRel, Ordering::Relaxed);
         if self
             .now
@@ -176,7 +177,8 @@ impl<T> Place<T> {
             return Vec::new();
         }
         let mut free = Vec::from_iter(late.leave(registry, old));
-        // What lies there was taken out of its place before this barrier, but maybe not before the last.
+        // These values were taken out of their places before this barrier, but maybe not before the last
+        // barrier.
         if !late.unasked.is_empty() && registry.pass_everywhere() {
             for old in mem::take(&mut late.unasked) {
                 free.extend(late.leave(registry, old));
@@ -189,7 +191,7 @@ impl<T> Place<T> {
     #[inline]
     fn see_to(&self, registry: &Registry, record: &Record) {
         registry.pass();
-        // Relaxed: the passing above orders it behind the store to the slot.
+        // Relaxed: the call of `pass` above orders it behind the store to the slot.
         if record.asked.load(Ordering::Relaxed) {
             self.clear(registry, record);
         }
@@ -198,7 +200,7 @@ impl<T> Place<T> {
     #[cold]
     fn clear(&self, registry: &Registry, record: &Record) {
         if record.depth.load(Ordering::Relaxed) == 0 {
-            // It looks at nothing, so no value is left for it but those of this place. Release pairs
+            // The reader looks at nothing, so no value is left to it except values of this place. Release pairs
             // with the Acquire in `is_held`.
             record.asked.store(false, Ordering::Release);
         }
@@ -209,7 +211,7 @@ impl<T> Place<T> {
             if held { &mut late.asked } else { &mut free }.push(old);
         }
         drop(late);
-        // What the values do when they are dropped, they do without the lock.
+        // The destructors of the values run without the lock.
         drop(free);
     }
 
@@ -217,7 +219,7 @@ impl<T> Place<T> {
         let place = mem::ManuallyDrop::new(self);
         // SAFETY: read once, and not used again.
         drop(unsafe { ptr::read(&raw const place.late) });
-        // Relaxed: owned by this thread alone.
+        // Relaxed: only this thread has the place.
         let now = place.now.load(Ordering::Relaxed);
         // SAFETY: from `Arc::into_raw`. Looks borrow the place, so there are none.
         unsafe { Arc::from_raw(now.cast_const()) }
@@ -230,10 +232,10 @@ impl<T> Late<T> {
     fn leave(&mut self, registry: &Registry, old: Arc<T>) -> Option<Arc<T>> {
         let value = Arc::as_ptr(&old).cast();
         let holders: Vec<_> = registry.records().filter(|r| r.holds(value)).collect();
-        // Relaxed: the passing below orders it before the second look.
+        // Relaxed: the barrier below orders it before the second look.
         let ask = |record: &&Record| record.asked.store(true, Ordering::Relaxed);
         holders.iter().for_each(ask);
-        // A record that names it now for the first time was too late, and will see that.
+        // A record that names the value only now was too late, and will see that.
         let let_go =
             || registry.pass_everywhere() && !holders.iter().any(|record| record.holds(value));
         if holders.is_empty() || let_go() {
@@ -246,7 +248,7 @@ impl<T> Late<T> {
 
 impl<T> Drop for Place<T> {
     fn drop(&mut self) {
-        // Relaxed: owned by this thread alone.
+        // Relaxed: only this thread has the place.
         let now = self.now.load(Ordering::Relaxed);
         // SAFETY: from `Arc::into_raw`. Looks borrow the place, so there are none.
         drop(unsafe { Arc::from_raw(now.cast_const()) });
@@ -301,8 +303,8 @@ impl<T> Deref for Look<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: announced, and then seen in its place, or counted: alive until the look ends. Values in a
-        // place are never changed.
+        // SAFETY: announced and then seen in its place, or counted: the value is alive until the look ends.
+        // Values in a place are never changed.
         unsafe { &*self.value }
     }
 }
@@ -312,7 +314,7 @@ impl<T> Look<'_, T> {
     pub(crate) fn keep(&self) -> Arc<T> {
         // SAFETY: from `Arc::into_raw`, and alive while this look lasts.
         unsafe { Arc::increment_strong_count(self.value) };
-        // SAFETY: the count of just now.
+        // SAFETY: owns the count that was just added.
         unsafe { Arc::from_raw(self.value) }
     }
 }
@@ -324,9 +326,9 @@ impl<T> Drop for Look<'_, T> {
             // SAFETY: counted, so this is one of its owners.
             return drop(unsafe { Arc::from_raw(self.value) });
         };
-        // Relaxed: the thread's own.
+        // Relaxed: only this thread uses it.
         let depth = record.depth.load(Ordering::Relaxed) - 1;
-        // Release pairs with the Acquire in `holds`: the look was before.
+        // Release pairs with the Acquire in `holds`: the look came before.
         record.values[depth].store(ptr::null_mut(), Ordering::Release);
         record.depth.store(depth, Ordering::Relaxed);
         self.place.see_to(self.registry, record);

@@ -1,4 +1,5 @@
-//! Entries that keep the lock of their shard, occupied or vacant; entries by a borrowed key; guards that are only tried.
+//! Entries that keep the lock of their shard, occupied or vacant; entries of a borrowed key; guards that
+//! do not wait.
 #![forbid(unsafe_code)]
 
 use super::chart::Chart;
@@ -13,7 +14,7 @@ use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::mem;
 
-/// The place of one key, from [`ParHashMap::lock_entry`]. Its shard stays locked for writing.
+/// The place of a key, from [`ParHashMap::lock_entry`]. Its shard stays locked for writing.
 ///
 /// ```
 /// use tine::{ParHashMap, map::LockedEntry};
@@ -31,7 +32,7 @@ use std::mem;
 pub enum LockedEntry<'a, K, V, S> {
     /// The key has a value.
     Occupied(OccupiedEntry<'a, K, V>),
-    /// The key has none.
+    /// The key has no value.
     Vacant(VacantEntry<'a, K, V, S>),
 }
 
@@ -47,7 +48,7 @@ pub enum LockedEntry<'a, K, V, S> {
 /// assert!(map.is_empty());
 /// ```
 pub struct OccupiedEntry<'a, K, V> {
-    // First, so that it is dropped first: the destructor of the key runs where nothing is locked.
+    // First, so that it is dropped first: then the key's destructor runs while nothing is locked.
     guard: RefMut<'a, K, V>,
     given: K,
 }
@@ -74,9 +75,9 @@ pub struct VacantEntry<'a, K, V, S> {
 }
 
 impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
-    /// The entry of `key`, with its shard locked: occupied or vacant. Until the entry, or the guard that comes of it, is dropped, this
-    /// thread must not touch the map (it panics). Where a default or a closure will do, prefer [`entry`](Self::entry) or
-    /// [`compute`](Self::compute).
+    /// The entry of `key`, occupied or vacant, with its shard locked. Until the entry, or a guard made from it,
+    /// is dropped, this thread must not touch the map (it panics). If a default or a closure is enough, prefer
+    /// [`entry`](Self::entry) or [`compute`](Self::compute).
     ///
     /// # Panics
     ///
@@ -111,7 +112,8 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         }
     }
 
-    /// As [`get`](Self::get), but neither waits nor panics: if another thread, or this one, may be in the way, the error says so at once.
+    /// Like [`get`](Self::get), but neither waits nor panics. If another thread, or this thread, may be in the way,
+    /// this returns an error at once.
     ///
     /// ```
     /// # use tine::{ParHashMap, map::Busy};
@@ -130,7 +132,8 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         Ok(find(table, hash, key))
     }
 
-    /// As [`lock`](Self::lock), but neither waits nor panics: if another thread, or this one, may be in the way, the error says so at once.
+    /// Like [`lock`](Self::lock), but neither waits nor panics. If another thread, or this thread, may be in the way,
+    /// this returns an error at once.
     ///
     /// ```
     /// # use tine::{ParHashMap, map::Busy};
@@ -152,8 +155,8 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         Ok(bucket.map(|bucket| RefMut { table, bucket }))
     }
 
-    /// The entry of a borrowed key. An owned key is only made, by `From`, if there is no entry yet. Nothing is locked before one of the `or_…`
-    /// methods is called.
+    /// The entry of a borrowed key. An owned key is made, by `From`, only if there is no entry yet. Nothing is
+    /// locked before one of the `or_…` methods is called.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -173,8 +176,9 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     }
 }
 
-/// Why [`ParHashMap::try_get`] and [`ParHashMap::try_lock`] gave up: they would have waited for another thread, or this thread holds a
-/// guard of the map already and one of the two accesses writes. Keys share shards, so the guard may be that of another key.
+/// The error of [`ParHashMap::try_get`] and [`ParHashMap::try_lock`]. Either the call would have had to wait for
+/// another thread, or this thread already holds a guard of the map and one of the two accesses writes. Keys share
+/// shards, so the guard may be on another key.
 ///
 /// ```
 /// use tine::{ParHashMap, map::Busy};
@@ -197,7 +201,7 @@ impl fmt::Display for Busy {
 impl Error for Busy {}
 
 impl<K, V, S> LockedEntry<'_, K, V, S> {
-    /// The key: that of the map, if it has one.
+    /// The key: the key in the map, if it is there, and the given key otherwise.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -236,7 +240,7 @@ impl<'a, K, V> OccupiedEntry<'a, K, V> {
         self.guard.value()
     }
 
-    /// The value, to change.
+    /// The value, for changing it.
     ///
     /// ```
     /// # use tine::{ParHashMap, map::LockedEntry};
@@ -250,7 +254,7 @@ impl<'a, K, V> OccupiedEntry<'a, K, V> {
         self.guard.value_mut()
     }
 
-    /// The guard on the value, which keeps the shard locked.
+    /// A guard on the value. It keeps the shard locked.
     ///
     /// ```
     /// # use tine::{ParHashMap, map::LockedEntry};
@@ -268,7 +272,7 @@ impl<'a, K, V> OccupiedEntry<'a, K, V> {
         guard
     }
 
-    /// Sets the value and returns the one it had.
+    /// Sets the value and returns the old value.
     ///
     /// ```
     /// # use tine::{ParHashMap, map::LockedEntry};
@@ -305,7 +309,7 @@ impl<'a, K, V> OccupiedEntry<'a, K, V> {
         let RefMut { mut table, bucket } = guard;
         let pair = table.get_bucket_entry(bucket).ok().expect(GONE).remove().0;
         drop(table);
-        // Where nothing is locked, and before the return, as above.
+        // While nothing is locked, and before the return, as above.
         drop(given);
         pair
     }
@@ -324,7 +328,7 @@ impl<'a, K, V, S> VacantEntry<'a, K, V, S> {
         &self.key
     }
 
-    /// The key, given back. The shard is unlocked.
+    /// Gives the key back and unlocks the shard.
     ///
     /// ```
     /// # use tine::{ParHashMap, map::LockedEntry};
@@ -338,7 +342,7 @@ impl<'a, K, V, S> VacantEntry<'a, K, V, S> {
 }
 
 impl<'a, K: Eq + Hash, V, S: BuildHasher> VacantEntry<'a, K, V, S> {
-    /// Gives the key this value. The guard keeps the shard locked.
+    /// Inserts this value for the key. The guard keeps the shard locked.
     ///
     /// ```
     /// # use tine::{ParHashMap, map::LockedEntry};

@@ -128,7 +128,7 @@ impl RawLock {
     /// Enters as the writer. Returns `true` if it had to wait.
     #[inline]
     pub(crate) fn write(&self) -> bool {
-        // Relaxed: the exchange decides. The line was read for the chart before.
+        // Relaxed: the exchange decides. The cache line was read before, for the chart.
         let word = self.word.load(Ordering::Relaxed);
         // Acquire pairs with the Release of the thread that was inside before.
         let (there, not) = (Ordering::Acquire, Ordering::Relaxed);
@@ -433,8 +433,8 @@ pub(crate) struct Part<'a, T, U> {
     _guard: ReadGuard<'a, T>,
 }
 
-// SAFETY: a shared reference to a part gives no more than `&U`, which needs `U: Sync`. The part is dropped by its owner's thread: it
-// comes with a `Hold`, which is not `Send`.
+// SAFETY: a shared reference to a part gives no more than `&U`, which needs `U: Sync`. The part is dropped by
+// its owner's thread: it comes with a `Hold`, which is not `Send`.
 unsafe impl<'a, T, U: Sync> Sync for Part<'a, T, U> where ReadGuard<'a, T>: Sync {}
 
 /// Sole access to a lock's value.
@@ -458,8 +458,8 @@ impl<T, U> Deref for Part<'_, T, U> {
 
     #[inline]
     fn deref(&self) -> &U {
-        // SAFETY: found in the lock's value while the guard was there. It is there still, so nobody has changed the
-        // value since, and a lock that is borrowed does not move.
+        // SAFETY: the part was found in the lock's value under the guard. The guard is still there, so no
+        // thread has changed the value since, and a lock that is borrowed does not move.
         unsafe { self.part.as_ref() }
     }
 }
@@ -469,8 +469,9 @@ impl<T> Deref for ReadGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: until it is dropped this guard is one of the lock's readers, or one that the gate has let in. No
-        // writer enters before all of the former have left, and none goes on before all of the latter have.
+        // SAFETY: until it is dropped, this guard is one of the lock's readers, or a reader that the gate has
+        // let in. No writer enters before all of the lock's readers have left, and no writer goes on before all
+        // of the gate's readers have left.
         unsafe { &*self.lock.cell.get() }
     }
 }
@@ -480,8 +481,8 @@ impl<T> Deref for WriteGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: this guard is the lock's only holder until it is dropped, and the gate said that nobody reads
-        // without the lock.
+        // SAFETY: this guard is the lock's only holder until it is dropped, and the gate said that no thread
+        // reads without the lock.
         unsafe { &*self.lock.cell.get() }
     }
 }
@@ -542,7 +543,7 @@ mod tests {
             let now = if nth % 2 == 0 {
                 lock.read(false)
             } else {
-                // Weak: it may fail for nothing.
+                // A weak exchange may fail without a cause.
                 let mut tries = (0..100).filter_map(|_| lock.try_read());
                 tries.next().expect("nothing is in the way")
             };

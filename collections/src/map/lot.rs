@@ -120,12 +120,12 @@ mod tests {
         let here = this_process();
         let own = Lot::of(&0);
         assert!(town(here).iter().any(|lot| ptr::eq(lot, own)));
-        // A thread of this process looks, and will never have looked in the child.
+        // In the child, the thread of this process that looks here will never have looked.
         let quiet = town(here)[5].quiet();
         let child = here + 1;
         town(child)[5].wake();
         assert!(ptr::eq(town(child), town(child)) && ptr::eq(town(here), town(here)));
-        // As many as there may be: each has one.
+        // As many processes as there may be: each has its own.
         assert!((1..100).all(|more| !ptr::eq(town(here + more), town(here))));
         drop(quiet);
     }

@@ -332,7 +332,7 @@ impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher> ReadMap<K, V, S> {
             }
             jobs.push(job);
         }
-        // All threads pass a barrier for each job, and not for each part.
+        // All threads pass one barrier for each job, and not one for each part.
         par_map(jobs, &|job: Vec<_>| {
             let renewed = job.into_iter();
             let renewed = renewed.filter_map(|(part, changes)| self.renew_all(part, changes));
@@ -359,7 +359,7 @@ impl<K: Clone + Eq + Hash, V: Clone, S: BuildHasher> ReadMap<K, V, S> {
             change(&mut table);
             Some((table, ()))
         });
-        // Before the return: the end of what was there is seen to, whatever a destructor does.
+        // Before the return: the end of the old changes comes first, whatever a destructor does.
         drop(changes);
         renewed.map(|(parting, ())| parting)
     }

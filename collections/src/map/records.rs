@@ -76,7 +76,7 @@ impl Registry {
     fn newest(&self) -> Option<&'static Record> {
         // Acquire pairs with the exchange in `add`: the record is whole.
         let newest = self.newest.load(Ordering::Acquire);
-        // SAFETY: null, or a record, which lives for ever and is never borrowed to be changed.
+        // SAFETY: null, or a record, which lives for ever and is never borrowed mutably.
         unsafe { newest.as_ref() }
     }
 
@@ -91,8 +91,9 @@ impl Registry {
             if record.taken.load(Ordering::Relaxed) || record.taken.swap(true, Ordering::Acquire) {
                 return false;
             }
-            // One may be in use still, by a guard that outlived that thread's record, or was forgotten. Acquire pairs with
-            // the Release of its end: a writer that sees this slot's next name comes after that guard, too.
+            // A slot may still be in use, by a guard that outlived that thread's record, or was forgotten.
+            // Acquire pairs with the Release of the guard's end: a writer that sees this slot's next name comes
+            // after that guard, too.
             let is_free = |slot: &AtomicUsize| slot.load(Ordering::Acquire) == 0;
             let names_none = record.shards.iter().all(is_free);
             if !names_none {
@@ -121,7 +122,7 @@ impl Registry {
             // Release pairs with the Acquire in `newest`.
             let (there, not) = (Ordering::Release, Ordering::Relaxed);
             if self.newest.compare_exchange(next, new, there, not).is_ok() {
-                // SAFETY: just made from the box, and from here on never borrowed to be changed.
+                // SAFETY: just made from the box, and from here on never borrowed mutably.
                 return unsafe { &*new };
             }
         }
@@ -129,7 +130,7 @@ impl Registry {
 
     /// Whether a reader that was asked looks at this value.
     pub(super) fn is_held(&self, value: *const ()) -> bool {
-        // Acquire pairs with the Release in `Place::clear`: a reader that is not asked any more has let go.
+        // Acquire pairs with the Release in `Place::clear`: a reader that is no longer asked has let go.
         let asked = |record: &&Record| record.asked.load(Ordering::Acquire);
         self.records()
             .filter(asked)
@@ -150,7 +151,7 @@ impl Registry {
     /// Whether readers leave their fences to writers.
     #[inline]
     pub(super) fn is_light(&self) -> bool {
-        // Relaxed: said before there was anything to read.
+        // Relaxed: written before there was anything to read.
         self.light.load(Ordering::Relaxed) == LIGHT
     }
 
@@ -176,7 +177,7 @@ impl Registry {
 impl Record {
     pub(super) fn holds(&self, value: *const ()) -> bool {
         // Acquire pairs with the Release in `Place::look` and at a look's end: what the reader did with the
-        // value it had here before happened before this.
+        // value that it had here earlier happened before this.
         let slot = |slot: &AtomicPtr<()>| slot.load(Ordering::Acquire).cast_const() == value;
         self.values.iter().any(slot)
     }
@@ -234,8 +235,8 @@ mod here {
         // Relaxed throughout: a thread that finds something to read has seen what came before that.
         if REGISTRY.light.load(Ordering::Relaxed) == UNSAID {
             let light = if heavy() { LIGHT } else { FENCED };
-            // No lock, which a child would wait for that was forked meanwhile: of two threads that ask the system, the
-            // first one's answer stands.
+            // No lock: a child that was forked meanwhile would wait for it. If two threads ask the system, the
+            // answer of the first stands.
             let (there, not) = (Ordering::Relaxed, Ordering::Relaxed);
             let _ = REGISTRY.light.compare_exchange(UNSAID, light, there, not);
         }

@@ -29,7 +29,7 @@ struct Held {
 }
 
 thread_local! {
-    // Nothing here needs dropping, so a look costs no more than one at a static.
+    // Nothing here needs dropping, so a look costs no more than a look at a static.
     /// The only entry, or 0, or `LISTED`.
     static OUTER: Cell<usize> = const { Cell::new(0) };
     static HELD: Held =

@@ -98,7 +98,7 @@ impl Number {
         static NEXT: AtomicUsize = AtomicUsize::new(NAMES);
         let mut mine = 0;
         while mine == 0 {
-            // Numbers of 32 bits may run out, and then begin anew.
+            // Numbers of 32 bits may run out, and then begin again.
             mine = NEXT.fetch_add(NAMES, Ordering::Relaxed);
         }
         let relaxed = Ordering::Relaxed;
@@ -557,14 +557,14 @@ impl<T: Send> Shards<T> {
 
 impl<T> Drop for Shards<T> {
     fn drop(&mut self) {
-        // A thread that unwinds begins nothing.
+        // A thread that unwinds starts no parallel work.
         if !mem::needs_drop::<T>() || thread::panicking() {
             return;
         }
         if let Some(wide) = self.wide.take() {
             let tables = wide.into_iter().map(|shard| shard.0.into_inner());
             let tables: Vec<_> = tables.collect();
-            // A thread that holds a shard of some map begins nothing that another thread may take part in.
+            // A thread that holds a shard of some map starts nothing that another thread may take part in.
             match self.end.filter(|_| !is_inside()) {
                 Some(end) if tables.iter().map(HashTable::len).sum::<usize>() > ALONE => {
                     end(tables)

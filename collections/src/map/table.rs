@@ -48,7 +48,7 @@ pub(crate) fn make_room<T>(table: &mut HashTable<T>, hasher: impl Fn(&T) -> u64)
 #[cold]
 #[inline(never)]
 fn make_room_slow<T>(table: &mut HashTable<T>, hasher: &impl Fn(&T) -> u64) {
-    // By a number that makes a table grow if more than half of it is entries.
+    // A number that makes a table grow if entries fill more than half of it.
     let full = table.num_buckets() / 8 * 7;
     let more = if table.len() < full / 2 {
         1
@@ -198,7 +198,7 @@ impl<T> Holder for HashTable<T> {
         self.into_iter().for_each(out);
     }
 
-    // Not as the table itself does it: that loses all entries after one whose destructor panics.
+    // Not as the table itself does it: if a destructor panics, the table loses all entries after that one.
     fn drop_inside(self) {
         if const { mem::needs_drop::<T>() } {
             self.leave(drop);
@@ -295,7 +295,7 @@ mod tests {
                     is_whole(&table, kept, &alive);
                 }
                 drop(table);
-                // Until there is no room for the next one.
+                // Until there is no room for another entry.
                 let mut table = worn(&alive, kept);
                 let mut count = kept;
                 while table.len() < table.capacity() {

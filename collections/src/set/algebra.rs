@@ -84,7 +84,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
             }
             return chosen;
         }
-        // To look an item up while a shard is held takes longer than to clone such items.
+        // Looking an item up while a shard is held takes longer than cloning such items.
         let (mut clones, mut lens) = (Vec::new(), Vec::new());
         for table in self.map.shards.walk() {
             clones.extend(table.iter().map(|(item, ())| item).cloned());

@@ -73,8 +73,8 @@ pub(crate) struct Buckets<T> {
 
 // SAFETY: it owns its values, as a `Vec<T>` does.
 unsafe impl<T: Send> Send for Buckets<T> {}
-// SAFETY: through a shared reference values are looked at (`Sync`) and moved in (`Send`). Flags
-// order the second before the first.
+// SAFETY: through a shared reference values are read (needs `Sync`) and moved in (needs `Send`). Flags order
+// the moves before the reads.
 unsafe impl<T: Send + Sync> Sync for Buckets<T> {}
 
 impl<T> Buckets<T> {
@@ -199,7 +199,7 @@ impl<T> Buckets<T> {
         let index = self.reserve(1);
         let place = self.place(index);
         let slab = self.slab_to_fill(place);
-        // SAFETY: the index was handed out to us alone.
+        // SAFETY: the index was handed out to this call alone.
         unsafe { slab.fill(place.at, value) };
         if place.at == slab.cap() - slab.cap() / 8 {
             self.look_ahead(place);
@@ -248,8 +248,7 @@ impl<T> Buckets<T> {
         // A loop of exchanges: the thread sanitizer does not see `fetch_max`.
         let mut known = start;
         while known < at {
-            // Release pairs with the Acquire above. An exchange carries on what
-            // was released before it.
+            // Release pairs with the Acquire above. An exchange also hands on what was released before it.
             let raised =
                 self.prefix
                     .compare_exchange_weak(known, at, Ordering::Release, Ordering::Relaxed);
@@ -284,7 +283,7 @@ impl<T> Buckets<T> {
     #[track_caller]
     pub(crate) fn with_capacity(capacity: usize) -> Self {
         let mut buckets = Buckets::new();
-        // Values of no size always do.
+        // Values of size zero always do.
         if capacity != 0 && mem::size_of::<T>() != 0 {
             buckets.base = Slab::new(capacity);
         }
@@ -329,8 +328,8 @@ impl<T> Buckets<T> {
         while moved < count {
             let (slab, at, fits) = runs(moved);
             let from = block.as_ptr().wrapping_add(moved);
-            // SAFETY: the slots were handed out to us alone, and the values
-            // are `block`'s former ones, each read once.
+            // SAFETY: the slots were handed out to this call alone, and the values are `block`'s former values,
+            // each read once.
             unsafe { slab.fill_from(at, from, fits) };
             moved += fits;
         }
@@ -340,7 +339,7 @@ impl<T> Buckets<T> {
     /// The slabs in use, through `&mut`.
     fn slabs_mut(&mut self) -> impl Iterator<Item = &mut Slab<T>> {
         let grown = self.buckets.iter_mut().filter_map(|slab| {
-            // SAFETY: null, or a slab that is ours alone now.
+            // SAFETY: null, or a slab that only this thread has now.
             unsafe { slab.get_mut().as_mut() }
         });
         std::iter::once(&mut self.base).chain(grown)
@@ -386,7 +385,7 @@ impl<T> Buckets<T> {
             return Some(&mut self.base);
         };
         let slab = *self.buckets.get_mut(bucket)?.get_mut();
-        // SAFETY: null, or a slab that is ours alone now.
+        // SAFETY: null, or a slab that only this thread has now.
         unsafe { slab.as_mut() }
     }
 
@@ -407,7 +406,7 @@ impl<T> Buckets<T> {
             *self.reserved.0.get_mut() = index;
             *self.prefix.get_mut() = index.min(*self.prefix.get_mut());
             let place = self.place(index);
-            // A gap is passed over.
+            // A gap is skipped.
             if let Some(value) = self.slab_mut(place).and_then(|slab| slab.take(place.at)) {
                 return Some(value);
             }

@@ -311,7 +311,7 @@ impl<T> Pusher<'_, T> {
         if self.block.len() >= Self::BLOCK {
             self.flush();
         } else {
-            // Most calls extend by little.
+            // Most calls add few values.
             let more = (2 * self.block.len()).clamp(16, Self::BLOCK.max(16)) - self.block.len();
             self.block.reserve_exact(more);
         }
@@ -334,7 +334,8 @@ impl<T> Pusher<'_, T> {
         if self.block.is_empty() {
             return None;
         }
-        // Out of the pusher: should the vector be full, what is left of this is not to append them once more.
+        // Taken out of the pusher: if the vector is full, the drop of the pusher must not append the rest
+        // again.
         let mut block = mem::take(&mut self.block);
         let first = self.vec.buckets.push_block(&mut block);
         self.block = block;

@@ -1,7 +1,7 @@
-//! Joins, by whatever right side.
+//! Joins, with every kind of right side.
 //!
-//! Not with a reduction of `inner_with` at the end: std's `Map::fold` drops its closure, which owns the left item,
-//! after the result is there (rust-lang/rust#47949).
+//! Not with a reduction of `inner_with` at the end: std's `Map::fold` drops its closure, which owns the left
+//! item, after there is a result (rust-lang/rust#47949).
 
 use crate::kit::{DROPS, KINDS, Ledger, Start, Val, item, key};
 use tine_collections::prelude::*;
@@ -36,7 +36,7 @@ fn number(pair: &Pair) -> u32 {
     pair.0.id
 }
 
-/// All ends of a join of what was made.
+/// All ways to end a join of what was made.
 macro_rules! ends {
     ($ledger:ident, $name:literal: $made:expr => |$left:ident, $right:ident| $join:expr) => {
         ends! { @ $ledger, $name: $made, $left, $right, $join;

@@ -1,4 +1,5 @@
-//! Values that are on a list while they live, and whose destructors and other calls panic when they are told to.
+//! Values that are on a list while they live, and whose destructors and other calls panic when they are told
+//! to.
 
 use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -12,20 +13,20 @@ use tine_pool::{ThreadPool, ThreadPoolBuilder};
 static COUNTING: Mutex<()> = Mutex::new(());
 /// More values than any use makes.
 const ROOM: usize = 1 << 16;
-/// What lives, by its serial number: its place in `WHATS`, or nothing.
+/// The living values, by serial number: the kind's place in `WHATS`, or nothing.
 static ALIVE: [AtomicU8; ROOM] = [const { AtomicU8::new(0) }; ROOM];
-/// What values are called.
+/// The names of kinds of values.
 const WHATS: [&str; 5] = ["nothing", "key", "item", "sum", "identity"];
-/// What was dropped and did not live.
+/// A value that was dropped and did not live.
 static TWICE: AtomicU64 = AtomicU64::new(0);
 /// How many values the use has made.
 static SERIAL: AtomicUsize = AtomicUsize::new(0);
-/// How often each kind of call goes well until one panics.
+/// How many more calls of each kind succeed until one panics.
 static FUSES: [AtomicIsize; KINDS.len()] = [const { AtomicIsize::new(isize::MAX) }; KINDS.len()];
 
-/// What may panic.
+/// The calls that may panic.
 pub(crate) const KINDS: [&str; 5] = ["drop", "clone", "hash", "compare", "call"];
-/// Of those, the first.
+/// The first of those.
 pub(crate) const DROPS: &[&str] = &["drop"];
 
 fn burn(kind: usize) {
@@ -39,7 +40,7 @@ pub(crate) fn call() {
     burn(4);
 }
 
-/// What a panic on purpose carries; no hook prints it.
+/// The payload of a panic on purpose; no hook prints it.
 struct OnPurpose;
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -131,7 +132,7 @@ impl Start {
     }
 }
 
-/// What got lost, of all verbs.
+/// The values that were lost, for all verbs.
 pub(crate) struct Ledger {
     kinds: &'static [&'static str],
     lost: Vec<String>,
@@ -148,8 +149,8 @@ impl Ledger {
         }
     }
 
-    /// Has the n-th call of each kind panic in this use, for each n (of many: for some), and then looks at what lives.
-    /// The use makes all that it needs, and then starts. What it gets, it drops.
+    /// Makes the n-th call of each kind panic in this use, for each n (for some, if there are many), and then
+    /// checks what is alive. The use makes all that it needs, and then starts. It drops what it gets.
     pub(crate) fn check(&mut self, name: &str, use_it: impl Fn(Start) + Sync) {
         static POOLS: LazyLock<[ThreadPool; 2]> = LazyLock::new(|| {
             [1, 2].map(|threads| {
@@ -201,7 +202,7 @@ impl Ledger {
     }
 }
 
-/// A sum, of which both parts are dropped.
+/// A sum of two parts, both of which are dropped.
 pub(crate) fn add(a: Val, b: Val) -> Val {
     call();
     let sum = a.id.wrapping_add(b.id);
@@ -209,7 +210,8 @@ pub(crate) fn add(a: Val, b: Val) -> Val {
     Val::new(sum, "sum")
 }
 
-/// Checks calls by their names: what is to be made first, and then used. Or the use alone, of the caller's `items(n)`.
+/// Checks calls by their names: first what is made, and then how it is used. Or only the use, with the caller's
+/// `items(n)`.
 macro_rules! uses {
     ($ledger:ident, $($name:literal: $made:expr => |$it:pat_param| $use:expr;)*) => {
         $($ledger.check($name, |start: $crate::kit::Start| {
@@ -224,7 +226,7 @@ macro_rules! uses {
 }
 pub(crate) use uses;
 
-/// Tests that check all these of few items, and of some hundred.
+/// Tests that check all these with few items, and with some hundred.
 macro_rules! sizes {
     ($($verbs:ident),*) => {
         fn all(n: u32) {

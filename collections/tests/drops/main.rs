@@ -1,5 +1,5 @@
-//! Each value is dropped exactly once, also where a destructor, a clone, a hash, a comparison or a closure panics: the
-//! n-th one, for each n, in each verb.
+//! Each value is dropped exactly once, also if a destructor, a clone, a hash, a comparison or a closure panics:
+//! the n-th call, for each n, in each verb.
 
 mod groups;
 mod joins;

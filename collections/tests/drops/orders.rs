@@ -1,4 +1,4 @@
-//! Sorts, merges, scans, and what looks at neighbours.
+//! Sorts, merges, scans, and methods that look at neighbours.
 
 use crate::kit::{Ledger, Val, add, call, item, key, sizes, uses};
 use tine_iter::algorithms::{ParallelRetain, ParallelSliceLook, ParallelSortedSets};
@@ -7,7 +7,7 @@ use tine_iter::scan::{ParallelScan, ParallelScanMut};
 use tine_iter::smallest::Smallest;
 use tine_iter::sort::{ParallelDedup, ParallelSort};
 
-/// Items in no order; each comes three times.
+/// Items in no particular order; each comes three times.
 fn items(n: u32) -> Vec<Val> {
     let id = |at: u32| at.wrapping_mul(7919) % (n / 3);
     (0..n).map(|at| item(id(at))).collect()

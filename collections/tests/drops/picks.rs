@@ -1,10 +1,10 @@
-//! One or two items of all: extremes and searches.
+//! One or two items from all: extremes and searches.
 
 use crate::kit::{DROPS, KINDS, Ledger, Val, item, key, uses};
 use tine_iter::algorithms::ParallelAccumulate;
 use tine_iter::prelude::*;
 
-/// Items in an order in which the least and the greatest change often. The last is the greatest of all.
+/// Items in an order in which the least and the greatest change often. The last item is the greatest of all.
 fn items(n: u32) -> Vec<Val> {
     let middle = (0..n / 2).rev().zip(n / 2..).map(|(a, b)| [a, b]);
     middle.flatten().map(item).collect()
@@ -39,7 +39,7 @@ fn with(n: u32, kinds: &'static [&'static str]) {
     ledger.end();
 }
 
-/// A clone of what is greater. The item itself is dropped before the return.
+/// A clone of the greater item. The item itself is dropped before the return.
 fn twin(v: Val, than: u32) -> Option<Val> {
     let twin = (v.id > than).then(|| v.clone());
     drop(v);

@@ -1,4 +1,4 @@
-//! What may end early, what draws from an iterator, and reads of many keys in a row.
+//! Methods that may end early, methods that draw from an iterator, and reads of many keys in a row.
 
 use std::vec;
 
@@ -49,7 +49,7 @@ fn nothing(v: Val) -> Result<(), Val> {
     Ok(())
 }
 
-/// A sum, unless it is of the item that is left out.
+/// A sum, except for the item that is left out.
 fn try_add(a: Val, b: Val) -> Result<Val, Val> {
     match most(b) {
         Ok(b) => Ok(add(a, b)),

@@ -43,7 +43,7 @@ pub(crate) enum Op {
     ToStd,
 }
 
-/// A hasher with few different results: every collision there is.
+/// A hasher with few different results: it causes every kind of collision.
 #[derive(Default, Clone)]
 pub(crate) struct Coarse(u64);
 
@@ -264,7 +264,7 @@ where
     assert_eq!(map.len(), model.len());
 }
 
-/// Runs the operations on a map and on std's, from nothing or from some thousand entries.
+/// Runs the operations on a map and on std's, beginning with no entries or with some thousand.
 pub(crate) fn agree<S>(ops: Vec<Op>, wide: bool)
 where
     S: BuildHasher + Default + Clone + Sync + Send,

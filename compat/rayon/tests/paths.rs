@@ -1,5 +1,5 @@
-//! Every name that rayon 1.12 has, at the path where it has it: this file
-//! compiles, or a program written for rayon may not.
+//! Every name of rayon 1.12, at the path that it has there: this file compiles, or a program written for rayon
+//! may not.
 
 #![allow(unused_imports, deprecated)]
 

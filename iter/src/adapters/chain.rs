@@ -228,7 +228,7 @@ fn leap<A: ExactSizeIterator, B, T>(
         if n < len {
             return in_ahead(iter, n);
         }
-        // Passed, and not left out: making an item may be seen.
+        // Passed over, and not left out: making an item may have visible effects.
         if let Some(last) = len.checked_sub(1) {
             drop(in_ahead(iter, last));
         }

@@ -159,7 +159,7 @@ impl<T: Clone + Send, C: UnindexedConsumer<T>> Consumer<T> for Sparse<C, T> {
         }
         let cut = self.with_gaps(index);
         let (any, base) = match folder {
-            // Should dropping the gap panic, the folder is dropped too.
+            // If dropping the gap panics, the folder is dropped too.
             Some(SparseFolder { base, gap, any, .. }) => {
                 drop(gap);
                 (Some(any), Some(base))

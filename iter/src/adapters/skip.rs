@@ -42,7 +42,7 @@ impl<T> Reshape<T, T> for Without {
         CB: ProducerCallback<T>,
     {
         let (skipped, rest) = base.split_at(self.0);
-        // Where nothing sees whether items are made, they are not.
+        // If nothing can see whether items are made, they are not made.
         if const { !matches!(P::AGAIN, Again::Always) } {
             exhaust(self.0, skipped);
         }

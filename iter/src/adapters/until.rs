@@ -131,7 +131,7 @@ impl Watch<'_> {
 
     #[cold]
     fn note(&self) {
-        // Relaxed: it is read when all threads have come home.
+        // Relaxed: it is read when all threads have come back.
         self.cut.store(true, Relaxed);
     }
 }
@@ -347,7 +347,7 @@ impl<'u, T, C: Consumer<T>> Consumer<T> for CutConsumer<'u, C> {
 
     const ADVANCES: bool = C::ADVANCES;
     const RESUMES: bool = C::RESUMES;
-    // That it may be full at any time, and so is not steady, is no reason to expect it.
+    // Being stopped can make it full at any time, so it is not steady; but that is no reason to expect it.
     const ENDS: bool = C::ENDS;
 
     fn worth(&self) -> u64 {
@@ -419,7 +419,7 @@ struct CutFolder<'u, F> {
 const SLOW: usize = 16;
 
 impl<F> CutFolder<'_, F> {
-    // Apart, so that the way of fast items is short enough to be inlined.
+    // A separate function, so that the path of fast items is short enough to be inlined.
     #[inline(never)]
     fn one_by_one<T>(self, items: impl Iterator<Item = T>) -> Self
     where

@@ -336,7 +336,7 @@ where
             None => items.next().map(|item| (item.clone(), item))?,
         };
         let (mut least, mut greatest) = found;
-        // In pairs: the lesser of two cannot be the greatest, nor the greater the least.
+        // In pairs: the lesser of two items cannot be the greatest, and the greater cannot be the least.
         while let Some(first) = items.next() {
             let Some(second) = items.next() else {
                 return self.take(Some((least, greatest)), first);

@@ -322,7 +322,7 @@ fn starts<T: Send>(v: &mut [T], buckets: usize, key: &(impl Fn(&T) -> usize + Sy
     let mut rest = &mut starts[..];
     let mut said = 0;
     for (at, &key) in keys.iter().enumerate() {
-        // As the elements are sorted.
+        // This holds since the elements are sorted.
         assert!(key + 1 >= said, "{CHANGED}");
         if key >= said {
             let some = rest.split_off_mut(..key + 1 - said);

@@ -65,7 +65,7 @@ pub trait ParallelFlat<V> {
 }
 
 /// The message when a `usize` does not count the elements.
-const UNCOUNTED: &str = "fewer items than a usize counts";
+const UNCOUNTED: &str = "the slices hold more items than a usize counts";
 
 impl<V> ParallelFlat<V> for [V] {
     #[track_caller]

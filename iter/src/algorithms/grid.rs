@@ -287,7 +287,7 @@ impl<'data, T> Row<'data, T> {
         let halo = self.halo;
         assert!(
             down.unsigned_abs() <= halo,
-            "row {down} from here, with a halo of {halo}"
+            "row {down} from here lies outside a halo of {halo}"
         );
     }
 }
@@ -392,7 +392,7 @@ impl<'data, T> Tile<'data, T> {
         let rows = self.halo_y();
         assert!(
             rows.contains(&y),
-            "row {y} of a tile that sees the rows {rows:?}"
+            "row {y} is none of the rows {rows:?} that the tile may read"
         );
         &self.grid.row(y)[self.halo_x()]
     }

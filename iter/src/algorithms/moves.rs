@@ -68,7 +68,7 @@ pub(super) fn swap<T: Send>(a: &mut [T], b: &mut [T]) {
 
 /// Moves the element at `mid` to the front, and those before it behind all others.
 pub(super) fn rotate<T: Send>(mut v: &mut [T], mut mid: usize) {
-    // Euclid's way: exchange the shorter side with its counterpart at the far end, where it is in
+    // Euclid's method: exchange the shorter side with its counterpart at the far end, where it is then in
     // place, and go on with the rest.
     loop {
         let len = v.len();
@@ -80,12 +80,12 @@ pub(super) fn rotate<T: Send>(mut v: &mut [T], mut mid: usize) {
             return by_pieces(v, mid);
         }
         if mid == shorter {
-            // A B C, where C is as long as A: C B A, and C is still to come behind B.
+            // A B C, where C is as long as A: C B A; then C must still move behind B.
             let (front, back) = v.split_at_mut(len - mid);
             swap(&mut front[..mid], back);
             v = front;
         } else {
-            // A B C, where A is as long as C: C B A, and A is still to come before B.
+            // A B C, where A is as long as C: C B A; then A must still move before B.
             let (front, rest) = v.split_at_mut(shorter);
             let at = rest.len() - shorter;
             swap(front, &mut rest[at..]);
@@ -102,7 +102,7 @@ fn by_pieces<T: Send>(v: &mut [T], mid: usize) {
     let (len, shorter) = (v.len(), mid.min(v.len() - mid));
     let size = len.div_ceil(PIECES);
     let forward = mid == shorter;
-    // If the last piece is shorter than what is to be handed on, it becomes part of the one before.
+    // If the last piece is shorter than what is handed on, it becomes part of the piece before.
     let whole = len / size * size;
     let cut = if len - whole < shorter {
         whole - size

@@ -52,7 +52,7 @@ pub(super) fn shuffle<T: Send>(v: &mut [T], seed: u64) {
     };
     let parts: Vec<&mut [T]> = starts.windows(2).map(&mut cut).collect();
     let parts = parts.into_par_iter().enumerate();
-    // Each bucket has a seed of its own, of another kind than those of the elements.
+    // Each bucket has its own seed, of another kind than the seeds of the elements.
     let key = stirred(!seed);
     parts.for_each(|(at, part)| shuffle(part, random(key, at as u64)));
 }

@@ -127,8 +127,8 @@ impl<T: Send> Drop for Ranks<'_, T> {
                 to: start.wrapping_add(end),
                 len: next - gap.end,
             };
-            // SAFETY: the elements between two gaps, all within the vector, go to an earlier place:
-            // over empty places, and over those that they have left themselves.
+            // SAFETY: the elements between two gaps, all within the vector, move to an earlier place: over
+            // empty places, and over places that they have left themselves.
             unsafe { block.slide(gap.end - end, self.shares) };
             end += next - gap.end;
         }
@@ -159,7 +159,7 @@ impl<T: Send> Block<T> {
         }
         let alone = ALONE / size_of::<T>().max(1);
         if !shares || self.len < alone || by < alone {
-            // SAFETY: by the caller's word.
+            // SAFETY: the caller vouches for it.
             return unsafe { ptr::copy(self.from, self.to, self.len) };
         }
         let mut rest = self;
@@ -178,13 +178,13 @@ impl<T: Send> Block<T> {
     /// As for `slide`; and the two do not overlap.
     unsafe fn leap(self, alone: usize) {
         if self.len <= alone {
-            // SAFETY: by the caller's word.
+            // SAFETY: the caller vouches for it.
             return unsafe { ptr::copy_nonoverlapping(self.from, self.to, self.len) };
         }
         let half = self.len / 2;
         let (near, far) = self.cut(half);
         both(
-            // SAFETY: a part of what the caller speaks of.
+            // SAFETY: a part of the places that the caller vouches for.
             move || unsafe { near.leap(alone) },
             // SAFETY: the other part.
             move || unsafe { far.leap(alone) },
@@ -223,8 +223,8 @@ struct Retain<'r, T, F> {
     keep: &'r F,
 }
 
-// SAFETY: elements are reached only through the places that a thread is given as items, each once,
-// and through those before them in the same piece. So they change threads and are never shared.
+// SAFETY: elements are reached only through the places that a thread gets as items, each once, and through the
+// places before them in the same piece. So elements change threads and are never shared.
 unsafe impl<T: Send, F: Sync> Sync for Retain<'_, T, F> {}
 
 /// A piece of the places. Those before `kept` hold elements that stay, those from `kept` to `next`
@@ -260,8 +260,8 @@ impl<T> Piece<'_, T> {
             unsafe { ptr::drop_in_place(place) };
             return;
         }
-        // Without a branch: the place of an element that goes is overwritten by the next one that
-        // is kept.
+        // Without a branch: the place of an element that is dropped is overwritten by the next element that is
+        // kept.
         // SAFETY: to the first empty place, or onto itself.
         unsafe { ptr::copy(place, to, 1) };
         self.kept += usize::from(stays);

@@ -172,7 +172,7 @@ fn hand_out<T, B>(
                 *place = MaybeUninit::new(unsafe { ptr::read(element) });
             }
         }
-        // As many places as elements, and none beyond its stretch: all have been written.
+        // There are as many places as elements, and none lies beyond its stretch: all have been written.
     });
 }
 
@@ -185,10 +185,10 @@ unsafe fn take_back<T: Send>(v: &mut [T], room: &mut [MaybeUninit<T>]) {
     let pieces = v.par_chunks_mut(some).zip(room.par_chunks_mut(some));
     let copy = |(piece, room): (&mut [T], &mut [MaybeUninit<T>])| {
         let from = room.as_ptr().cast::<T>();
-        // SAFETY: initialised, by the caller's word. The values that are overwritten live on at
-        // another place. `zip` cuts both alike, and `len` is that of the shorter.
+        // SAFETY: initialised: the caller vouches for it. The values that are overwritten live on at another
+        // place. `zip` cuts both alike, and `len` is the length of the shorter.
         unsafe { ptr::copy_nonoverlapping(from, piece.as_mut_ptr(), piece.len().min(room.len())) };
     };
-    // All or nothing: no stopped token ends it in the middle.
+    // All or nothing: no stopped token ends the copy in the middle.
     sheltered(|| pieces.for_each(copy));
 }

@@ -81,7 +81,7 @@ where
     if len == 0 {
         return;
     }
-    // All keys take steps of one length, each from its own place.
+    // All keys take steps of the same length, each from its own place.
     while len > 1 {
         let half = len / 2;
         for (start, key) in bounds.iter_mut().zip(keys) {

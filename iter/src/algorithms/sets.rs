@@ -238,7 +238,7 @@ where
             Ordering::Equal => BOTH,
             Ordering::Greater => SECOND,
         };
-        // Which is less is hard to predict, so this is no branch. Of equal ones the first is taken.
+        // It is hard to predict which one is less, so this is no branch. Of equal elements the first is taken.
         let from_a = order.is_le();
         if taken {
             out.push(if from_a { x } else { y }.clone());

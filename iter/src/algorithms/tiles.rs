@@ -27,7 +27,7 @@ impl Cut {
         assert!(width != 0, "width must not be zero");
         assert!(
             len.is_multiple_of(width),
-            "{len} cells are no rows of {width}"
+            "{len} cells do not divide into rows of {width}"
         );
         assert!(
             tile.0 != 0 && tile.1 != 0,
@@ -71,10 +71,10 @@ pub struct TilesMut<'data, T> {
     cells: PhantomData<&'data mut [T]>,
 }
 
-// SAFETY: it is the grid, exclusively, as `&mut [T]` is.
+// SAFETY: it owns the grid exclusively, as `&mut [T]` does.
 unsafe impl<T: Send> Send for TilesMut<'_, T> {}
 
-// SAFETY: nothing can be reached through a reference to it.
+// SAFETY: nothing can be reached through a shared reference to it.
 unsafe impl<T> Sync for TilesMut<'_, T> {}
 
 impl<'data, T> TilesMut<'data, T> {
@@ -220,10 +220,10 @@ pub struct TileMut<'data, T> {
     cells: PhantomData<&'data mut [T]>,
 }
 
-// SAFETY: it is its cells, exclusively, as `&mut [T]` is.
+// SAFETY: it owns its cells exclusively, as `&mut [T]` does.
 unsafe impl<T: Send> Send for TileMut<'_, T> {}
 
-// SAFETY: a reference to it reaches none of its cells: all methods that do take `&mut self`.
+// SAFETY: a shared reference to it reaches none of its cells: all methods that reach cells take `&mut self`.
 unsafe impl<T: Sync> Sync for TileMut<'_, T> {}
 
 impl<T> TileMut<'_, T> {
@@ -247,8 +247,8 @@ impl<T> TileMut<'_, T> {
         let rows = &self.y;
         assert!(rows.contains(&y), "row {y} of a tile of rows {rows:?}");
         let first = self.start.wrapping_add(y * self.width + self.x.start);
-        // SAFETY: within the grid, since the columns and the row are; no other tile has these
-        // cells, and of this one `&mut self` gives out one row at a time.
+        // SAFETY: within the grid, since the columns and the row are; no other tile has these cells, and
+        // `&mut self` gives out one row of this tile at a time.
         unsafe { slice::from_raw_parts_mut(first, self.x.len()) }
     }
 

@@ -153,8 +153,8 @@ impl<F> Work<F> {
                 }
                 Step::Run(items) => items,
             };
-            // Items may last far longer than those that foretold how many to run: so there is a look
-            // before each.
+            // Items may take far longer than the items by which the number to run was chosen: so there is a
+            // look before each.
             if items < BATCH {
                 for _ in 0..items {
                     let Some(item) = feeder.stack.pop() else {
@@ -168,8 +168,7 @@ impl<F> Work<F> {
                 }
                 continue;
             }
-            // Short items go in batches: the lookups for one do not wait for what the one before
-            // has fed.
+            // Short items go in batches: the lookups for one item do not wait for what the item before has fed.
             for _ in 0..items / BATCH {
                 let from = feeder.stack.len().saturating_sub(BATCH);
                 batch.extend(feeder.stack.drain(from..));

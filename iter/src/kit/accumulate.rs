@@ -32,7 +32,7 @@ where
 
     #[inline]
     fn take_all(&self, state: U, items: impl Iterator<Item = T>) -> U {
-        // Not by reference: a call through one is not inlined, and each item then moves the state.
+        // Not by reference: a call through a reference is not inlined, and each item then moves the state.
         items.fold(state, |state, item| (self.op)(state, item))
     }
 

@@ -260,7 +260,7 @@ impl<'e, E: Each<P::Item>, P: Producer> Producer for EachProducer<'e, E, P> {
     }
 
     fn fold_with<F: Folder<E::Out>>(self, folder: F) -> F {
-        // An `EachFolder` would end, and what stands behind this one counts on its length.
+        // An `EachFolder` would end, and the consumer behind this one relies on the length.
         if const { E::ENDS } {
             return folder.consume_iter(self.into_iter());
         }

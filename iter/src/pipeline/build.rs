@@ -32,7 +32,7 @@ pub fn pipeline<S>(source: S, limit: usize) -> Pipeline<Source<S::IntoIter>>
 where
     S: IntoIterator<Item: Send, IntoIter: Send>,
 {
-    assert!(limit > 0, "a pipeline with no item under way moves nothing");
+    assert!(limit > 0, "the limit of a pipeline must not be zero");
     Pipeline::new(Source::new(source.into_iter()), limit, Batches::Promised)
 }
 
@@ -114,7 +114,7 @@ impl<L, X> Pipeline<L, X> {
     /// If `limit` is 0.
     #[track_caller]
     pub fn limit(mut self, limit: usize) -> Self {
-        assert!(limit > 0, "a pipeline with no item under way moves nothing");
+        assert!(limit > 0, "the limit of a pipeline must not be zero");
         self.limit = limit;
         self
     }

@@ -223,7 +223,7 @@ impl<W: Write> Gathered<W> {
     }
 
     fn spill(&mut self) -> io::Result<()> {
-        // Until it is known to have gone well.
+        // Stays set unless the write goes well.
         self.failed = true;
         self.writer.write_all(&self.small)?;
         self.failed = false;

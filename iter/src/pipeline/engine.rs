@@ -139,7 +139,7 @@ where
         state.drawing = true;
         let most = size.now.min(state.free);
         drop(state);
-        // Where a token that the whole call is under is stopped, this unwinds, as a stage that panics does.
+        // If a token that covers the whole call is stopped, this unwinds, as a stage that panics does.
         check();
         let stopped = self.orders.stop.is_some_and(|stop| stop());
         let mut ended = stopped;
@@ -172,7 +172,7 @@ where
             Batches::Promised => most.min(least),
             _ => most,
         };
-        // Of the last items, if it is known which these are, every thread gets a share.
+        // If it is known which items are the last, every thread gets a share of them.
         let share = match end {
             Some(end) if end == least => least / (2 * self.hub.threads()) + 1,
             _ => most,
@@ -200,7 +200,7 @@ impl Size {
     fn new<T>(orders: &Orders<'_>, threads: usize) -> Self {
         let most = match orders.batches {
             Batches::Single => 1,
-            // So that each thread can have one chunk in its hands and one in line.
+            // So that each thread can have one chunk to work on and one chunk waiting.
             _ => (orders.limit / (2 * threads)).min(CHUNK_BYTES / size_of::<T>().max(1)),
         };
         let most = most.max(1);

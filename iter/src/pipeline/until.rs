@@ -99,7 +99,7 @@ impl Watch<'_> {
     fn is_over(&self) -> bool {
         let over = self.token.is_stopped();
         if over {
-            // Relaxed: it is read when all threads have come home.
+            // Relaxed: it is read when all threads have come back.
             self.cut.store(true, Relaxed);
         }
         over

@@ -136,7 +136,7 @@ where
         let kind = Kind {
             worth: rest.consumer.worth(),
             ends: C::ENDS,
-            // Under a token it is run in blocks, which look at that.
+            // Under a token the loop runs in blocks, which look at the token.
             plain: !is_under(),
         };
         let task = Task::Start { site, kind, min };
@@ -184,7 +184,7 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
         if self.is_full() {
             return self.nothing();
         }
-        // A loop that no item ends is compiled for blocks alone.
+        // A loop that no item ends is compiled only for blocks.
         if const { Self::BLOCKS && C::STEADY } {
             return self.all(None).complete();
         }
@@ -470,7 +470,7 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Cut<'a, P, C> {
     fn one(&mut self) {
         let rest = done(self.rest.take());
         self.result = Some(match self.timer {
-            // Else it would be noted that its items take no time.
+            // Otherwise it would be recorded that the items take no time.
             _ if rest.is_full() => rest.nothing(),
             Some(timer) => timer.time(rest.len, || rest.whole(Site::inside)),
             None => rest.whole(Site::inside),

@@ -49,7 +49,7 @@ pub fn middle(len: usize, size: usize, min: usize) -> Option<usize> {
     let half = len.div_ceil(size).div_ceil(2);
     let mut mid = size * half;
     if half > 2 {
-        // In fours, unless that leaves less than the last piece may have.
+        // In fours, unless that leaves fewer items than the last piece must have.
         let in_fours = size * half.next_multiple_of(ABREAST);
         if len - in_fours >= min {
             mid = in_fours;
@@ -123,7 +123,7 @@ where
     let (a, b) = match timer {
         Some(timer) => {
             let a = timer.time(mid, || near(quiet));
-            // What was to be few is much: others may have of the rest.
+            // The loop was expected to be short and is long: other threads may have some of the rest.
             let b = match timer.overturns() {
                 true => far(Leaf { few: 0, ..leaf }),
                 false => timer.time(len - mid, || far(quiet)),
@@ -149,7 +149,7 @@ where
 {
     let folder = consumer.into_folder();
     if is_under() {
-        // One by one as well.
+        // Item by item, too.
         return producer.fold_with(Looked::new(folder)).complete();
     }
     if one_by_one::<P, C>() {
@@ -164,7 +164,7 @@ where
                 false => Continue(folder),
             }
         });
-        // Before there is a result: should a destructor panic, the folder is dropped too.
+        // Before there is a result: if a destructor panics, the folder is dropped too.
         drop(items);
         let (Break(folder) | Continue(folder)) = fed;
         return folder.complete();

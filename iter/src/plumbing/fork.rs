@@ -132,7 +132,7 @@ pub(crate) fn course(work: impl FnOnce() + Send) {
 pub(crate) fn open(a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
     let mut b = Call::new(|_| b());
     loops::lend(true, a, &mut b);
-    // Unless another thread took it.
+    // Unless another thread has taken it.
     b.run(false);
 }
 

@@ -152,7 +152,7 @@ fn work(piece: &mut dyn Piece, mut len: usize, pace: &mut Pace, min: usize) -> b
                 pace.pause();
                 return false;
             }
-            // How far the last block came is not known.
+            // It is not known how far the last block came.
             Ran::Full => {
                 pace.flush_all_but_the_last();
                 return false;

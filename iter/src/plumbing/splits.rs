@@ -68,7 +68,7 @@ where
     call.result()
 }
 
-/// A thread that is inside of this number of splits opens a line. Splits into halves come that deep only
+/// A thread that is inside this number of splits opens a line. Splits into halves come that deep only
 /// after 2³² pieces. In a debug build the frames of a split are some ten kilobytes, so those of all
 /// fit a stack of half a megabyte.
 const DEEP: usize = 32;
@@ -80,15 +80,15 @@ const TELLING: usize = 4;
 const YIELDS: usize = 64;
 
 thread_local! {
-    /// The number of splits that the thread is inside of.
+    /// The number of splits that the thread is in.
     static INSIDE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Kept while the thread is inside of a split.
+/// Kept while the thread is inside a split.
 struct Inside;
 
 impl Inside {
-    /// None if the thread is inside of [`DEEP`] already.
+    /// `None` if the thread is already inside [`DEEP`] splits.
     fn enter() -> Option<Self> {
         let inside = INSIDE.get();
         (inside < DEEP).then(|| {
@@ -167,7 +167,7 @@ where
     let ((a, mut spent), (b, far)) = halves_told(
         |migrated| {
             let done = run(true, migrated, pieces, producer, to_left);
-            // Relaxed: what matters is what the same thread reads next. Another thread has migrated.
+            // Relaxed: only what the same thread reads next matters. Another thread has migrated.
             long.store(done.1.is_worth_cuts(), Relaxed);
             done
         },
@@ -190,7 +190,7 @@ where
 {
     let mut spent = Spent::default();
     if consumer.full() {
-        // Before there is a result: should a destructor panic later, that would not be dropped.
+        // Before there is a result: if a destructor panics later, the result would not be dropped.
         drop(producer);
         return (consumer.into_folder().complete(), spent);
     }
@@ -331,7 +331,7 @@ where
         let Rest {
             producer, consumer, ..
         } = done(state.rest);
-        // As in `whole`. There is nothing unless the consumer is full.
+        // As in `whole`. There are no items left unless the consumer is full.
         drop(producer);
         let results = self.results.into_inner();
         let mut results = results.unwrap_or_else(PoisonError::into_inner);
@@ -342,7 +342,7 @@ where
         };
         let join = |right, left| consumer.to_reducer().reduce(left, right);
         let result = results.fold(last, join);
-        // While there is a frame that would drop the result.
+        // While a frame still exists that would drop the result.
         drop(consumer);
         result
     }

@@ -177,7 +177,7 @@ impl<R> Reading<R> {
             bytes.resize(least, 0);
         }
         bytes[..self.rest.len()].copy_from_slice(&self.rest);
-        // What is far larger than a block served a long record, and is not kept.
+        // A buffer that is far larger than a block served a long record, and is not kept.
         let keep = 4 * settings.block;
         Buffer {
             bytes,
@@ -232,12 +232,12 @@ impl<R: Read + Send> Supply for Reading<R> {
         let mut buffer = self.buffer(settings);
         let mut full = self.rest.len();
         self.rest.clear();
-        // Where ends of records have been looked for in vain.
+        // The number of bytes in which no end of a record was found.
         let mut known = full;
         loop {
             match reader.read(&mut buffer.bytes[full..]) {
                 Ok(0) => {
-                    // What has no end is a record all the same.
+                    // Bytes without an end are a record nevertheless.
                     return (full > 0).then(|| Ok(place.last_block(buffer, full)));
                 }
                 Ok(more) => {
@@ -265,7 +265,7 @@ impl<R: Read + Send> Supply for Reading<R> {
                 return Some(Ok(place.block(cutter, buffer, full, last)));
             }
             known = full;
-            // Whether a record is too long whose end is found, the walk through the block sees.
+            // If the end of a too long record is found, the walk through the block notices its length.
             if full > settings.longest.saturating_add(cutter.end_len()) {
                 return Some(Err(place.error(Fault::TooLong(settings.longest))));
             }

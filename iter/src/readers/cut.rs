@@ -78,14 +78,15 @@ fn find(byte: u8, bytes: &[u8]) -> Option<usize> {
 #[inline]
 fn place_in(byte: u8, word: [u8; 8]) -> Option<usize> {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
-    // Bytes that are as wanted are zeros here. The lowest one borrows: no lower one is raised, a higher one may be.
+    // Bytes that equal `byte` are zeros here. The subtraction marks zeros, and may also mark bytes above the
+    // lowest zero, but none below it.
     let zeros = u64::from_le_bytes(word) ^ (ONES * u64::from(byte));
     let raised = zeros.wrapping_sub(ONES) & !zeros & (ONES << 7);
     (raised != 0).then(|| raised.trailing_zeros() as usize / 8)
 }
 
 fn rfind(byte: u8, bytes: &[u8]) -> Option<usize> {
-    // Where it is not in sight, whole parts are looked through at once.
+    // Whole parts are searched at once, and only the part that contains the byte is searched byte by byte.
     let mut parts = bytes.rchunks(256).scan(bytes.len(), |start, part| {
         *start -= part.len();
         Some((*start, part))
@@ -95,7 +96,7 @@ fn rfind(byte: u8, bytes: &[u8]) -> Option<usize> {
 }
 
 fn tally(byte: u8, bytes: &[u8]) -> u64 {
-    // In parts, so that the counters of a part fit into a byte each.
+    // In parts, so that the counter of each part fits into a byte.
     let part = |part: &[u8]| part.iter().map(|&b| u8::from(b == byte)).sum::<u8>();
     bytes.chunks(255).map(|bytes| u64::from(part(bytes))).sum()
 }
@@ -141,10 +142,7 @@ pub struct Separator {
 impl Separator {
     #[track_caller]
     pub(super) fn new(bytes: Vec<u8>) -> Self {
-        assert!(
-            !bytes.is_empty(),
-            "a separator of no bytes separates nothing"
-        );
+        assert!(!bytes.is_empty(), "a separator must not be empty");
         let overlaps = (1..bytes.len()).any(|len| bytes.starts_with(&bytes[bytes.len() - len..]));
         Separator { bytes, overlaps }
     }
@@ -179,7 +177,7 @@ impl Cutter for Separator {
             let records = Some(records);
             return (end > 0).then_some(Last { end, records });
         }
-        // The separator may have begun in what is known.
+        // The separator may begin in the part that is already known.
         let from = known.saturating_sub(long - 1);
         let mut to = bytes.len();
         let (&last, _) = self.bytes.split_last()?;

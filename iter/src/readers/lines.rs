@@ -242,10 +242,7 @@ impl<S: Supply, C: Cutter, V: View> Lines<S, C, V> {
     /// If `blocks` is 0.
     #[track_caller]
     pub fn limit(mut self, blocks: usize) -> Self {
-        assert!(
-            blocks > 0,
-            "a pipeline with no item under way moves nothing"
-        );
+        assert!(blocks > 0, "the limit of blocks must not be zero");
         self.limit = Some(blocks);
         self
     }

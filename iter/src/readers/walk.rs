@@ -172,15 +172,16 @@ impl Place {
         (cutter, longest): (&C, usize),
         op: impl FnOnce(V::Of<'_>) -> R,
     ) -> Option<Result<R, ReadError>> {
-        // As when the block was cut, all that was seen is looked at: an end may be told by what lies behind it.
+        // All bytes that were seen are looked at, as when the block was cut: bytes behind an end may decide
+        // where it is.
         let bytes = &block.bytes.as_ref()[self.at..block.seen];
         let left = block.len - self.at;
         if left == 0 {
             block.tally.note(block.index, self.records);
             return None;
         }
-        // In the last block the last record may have no end. A cutter that answers otherwise than before cuts
-        // nothing off that lies behind the block.
+        // In the last block the last record may have no end. Even if a cutter answers otherwise than before, it
+        // cuts off nothing that lies behind the block.
         let (record, next) = match cutter.first(bytes) {
             Some(Cut { record, next }) => (record.min(left), next.min(left)),
             None => (left, left),
@@ -308,12 +309,12 @@ where
     ) -> impl Iterator<Item = A> {
         let fold = move |block: Block<B>| {
             let mut place = Place::default();
-            // One look at all of them is quicker than one at each.
+            // One look at all records is quicker than one look at each.
             let known = V::know(&block.bytes.as_ref()[..block.len]);
             let by = (&*self.cutter, self.longest);
             let mut folded = (self.init)();
             loop {
-                // The value is put back by each step that calls the closure, and else as it was.
+                // Each step that calls the closure puts the value back; otherwise the value is as it was.
                 let mut before = Some(folded);
                 let step = place.step::<_, V, _, _>(&block, known, by, |record| {
                     before.take().map(|value| (self.op)(value, record))

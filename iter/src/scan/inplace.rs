@@ -185,7 +185,7 @@ where
         }
         pace.flush();
         let end = self.begun.acc.take();
-        // Should dropping a carry panic, the result is dropped too.
+        // If dropping a carry panics, the result is dropped too.
         drop(self);
         end
     }
@@ -304,7 +304,7 @@ fn meet<T, O, B, const EXCLUSIVE: bool>(
 {
     let threads = current_num_threads();
     let blocks = window.len() / size;
-    // If a tally takes half the time of a scan, all threads come to an end together.
+    // Since a tally takes about half the time of a scan, all threads end at the same time.
     let contested = blocks - 2 * blocks / (2 * threads + 1);
     let (contested, last) = window.split_at_mut(contested * size);
     let last_at = at + contested.len();
@@ -411,7 +411,7 @@ fn run<T: Clone, O: Operation<T>, B: Breaks, const EXCLUSIVE: bool>(
     let start = acc.take();
     let end = fold(items.iter_mut().enumerate(), start, |acc, (i, item)| {
         let acc = if B::ANY && breaks.at(at + i) {
-            // Should this panic, nothing has been made yet that would be lost.
+            // If this panics, nothing has been made yet that could be lost.
             drop(acc);
             op.identity()
         } else {

@@ -210,6 +210,6 @@ fn as_many<T, K>(slice: &[T], keys: &[K]) {
     let (elements, keys) = (slice.len(), keys.len());
     assert!(
         elements == keys,
-        "a slice of {elements} elements was to be scanned by {keys} keys or flags"
+        "a slice of {elements} elements cannot be scanned by {keys} keys or flags"
     );
 }

@@ -308,7 +308,7 @@ where
         let (mut k, mut left) = (0, items);
         loop {
             match self.slots.get_mut(k) {
-                // The tally of its last block means nothing for this one.
+                // The tally of the slot's last block means nothing for this block.
                 Some(slot) => slot.value = None,
                 None => self.slots.push(Slot::default()),
             }
@@ -418,7 +418,8 @@ where
             acc,
         };
         let folder = folder.consume_iter(run);
-        // The iterators of others need not know their length. Until a folder is full, it takes all there are.
+        // Iterators of other crates need not know their length. A folder takes all items unless it becomes
+        // full.
         let all = items.size_hint().1 == Some(0) || !folder.full();
         // Before the return: the folder is not dropped if a destructor panics after it.
         drop(items);

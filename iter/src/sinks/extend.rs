@@ -1,9 +1,8 @@
 //! `ParallelExtend`: collections that grow by the items of a parallel iterator.
 //!
-//! Vectors and strings are written in parallel. The trees, tables and heaps of
-//! the standard library can only be built by one thread: their items are made
-//! in parallel, then added by that thread. If a closure panics while items are
-//! made, the collection is as it was.
+//! Vectors and strings are written in parallel. The trees, tables and heaps of the standard library can only be
+//! built by a single thread: their items are made in parallel, then added by that thread. If a closure panics
+//! while items are made, the collection stays as it was.
 #![forbid(unsafe_code)]
 
 use std::borrow::Cow;
@@ -71,11 +70,11 @@ impl<T: Send> ParallelExtend<T> for LinkedList<T> {
     }
 }
 
-/// Which of sorted keys share a place in a tree. Their order alone decides that.
+/// Which of the sorted keys share a place in a tree. Only their order (`Ord`) decides that.
 #[derive(Default)]
 struct Places {
-    /// Whether some have a place each and are equal all the same. Of those the trees of `std` would leave keys out
-    /// when they are built at once.
+    /// Whether some keys are equal by `==` although their order gives each its own place. The trees of `std`
+    /// would leave some of these keys out if they were built at once.
     at_odds: bool,
 }
 
@@ -87,8 +86,8 @@ impl Places {
     }
 }
 
-/// Keys keep their place and get the last value, as with `insert`. An empty map
-/// is built at once from items that are sorted in parallel.
+/// A key that is there keeps its place and gets the last value, as with `insert`. An empty map is built at once
+/// from items that are sorted in parallel.
 impl<K: Ord + Send, V: Send> ParallelExtend<(K, V)> for BTreeMap<K, V> {
     fn par_extend<I: IntoParallelIterator<Item = (K, V)>>(&mut self, par_iter: I) {
         let items = gather(par_iter.into_par_iter());
@@ -182,7 +181,7 @@ extend_by_reference! {
         HashMap<K, V, S>, (&'a K, &'a V), |(key, value): (&'a K, &'a V)| (*key, *value);
 }
 
-/// Strings are made piece by piece and moved in parallel.
+/// Strings are made piece by piece, and moved in parallel.
 macro_rules! extend_string {
     ($($string:ident by $append:path: [$($lifetime:tt)*] $item:ty;)*) => {$(
         impl<$($lifetime)*> ParallelExtend<$item> for $string {
@@ -205,7 +204,7 @@ extend_string! {
     OsString by append_os_text: ['a] Cow<'a, OsStr>;
 }
 
-/// Text of the system, in fragments of at most a few strings.
+/// Text of the operating system, in fragments of at most a few strings.
 enum OsText {}
 
 impl<T: AsRef<OsStr>> Fill<T> for OsText {
@@ -265,7 +264,7 @@ where
     }
 }
 
-/// Extends the collection that is there.
+/// Extends the existing collection.
 impl<L, R, T> ParallelExtend<T> for Either<L, R>
 where
     L: ParallelExtend<T>,

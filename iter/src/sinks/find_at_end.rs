@@ -1,11 +1,11 @@
-//! `find_first`, `find_last` and their `_map` forms: items behind one that was found are not looked
-//! at.
+//! `find_first`, `find_last` and their `_map` forms: once an item is found, items behind it are not looked at.
 //!
-//! Each piece knows the stretch of places that it, and pieces split from it, may occupy. Places are indices where those
-//! are known, and otherwise shares of what is left of a `usize`. The first piece that is split off at the left takes half of
-//! it, the next one a third of the rest, then a quarter. So a tree is halved, and the millionth piece of a list still
-//! has 2²³ places for its own pieces. Places only order pieces: when they run out, two pieces share a place, and neither
-//! stops the other. The reducer decides, from left to right, which of two found items counts.
+//! Each piece knows the range of places that it, and the pieces split from it, may occupy. Places are indices
+//! if those are known, and otherwise shares of what is left of a `usize`. The first piece that is split off at
+//! the left takes half of it, the next piece a third of the rest, then a quarter. So a tree is halved, and the
+//! millionth piece of a list still has 2²³ places for its own pieces. Places only order pieces: when they run
+//! out, two pieces share a place, and neither stops the other. The reducer decides, from left to right, which
+//! of two found items counts.
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;
@@ -40,8 +40,8 @@ impl<F> Search<F> {
         Search { op, end, best }
     }
 
-    /// Notes that a piece at `places` has found an item. If every other item matches, most calls
-    /// change nothing, and then no other thread is disturbed.
+    /// Notes that a piece at `places` has found an item. Even if every second item matches, most calls change
+    /// nothing, and then no other thread is disturbed.
     fn found(&self, places: Places) {
         let best = self.best.load(Relaxed);
         match self.end {
@@ -66,7 +66,7 @@ impl<F> Search<F> {
 struct Places {
     low: usize,
     high: usize,
-    /// The number of pieces that had a share of these places, and lie on the left of them now.
+    /// The number of pieces that took a share of these places before, and now lie on the left of them.
     shares: usize,
 }
 
@@ -77,7 +77,7 @@ impl Places {
         shares: 0,
     };
 
-    /// Cuts at an index, or as [`split_off_left`](Self::split_off_left) does if there are too few places.
+    /// Cuts at an index; if there are too few places, cuts as [`split_off_left`](Self::split_off_left) does.
     fn split_at(self, index: usize, end: End) -> (Places, Places) {
         match self.low.checked_add(index) {
             Some(cut) if cut < self.high => self.cut(cut),
@@ -85,8 +85,8 @@ impl Places {
         }
     }
 
-    /// Cuts off the next share for a left part of unknown length. Of the last two places, the side that is looked for
-    /// gets one.
+    /// Cuts off the next share for a left part of unknown length. Of the last two places, the side that the
+    /// search prefers gets one.
     fn split_off_left(self, end: End) -> (Places, Places) {
         let places = self.high - self.low;
         let next = self.shares.saturating_add(2);
@@ -217,7 +217,7 @@ impl<T, R, F: Fn(T) -> Option<R>> Folder<T> for Hunt<'_, F, R> {
         let mut found = None;
         match self.search.end {
             End::First => found = all.next(),
-            // Not by `last`: where the drop of an earlier item panics, that loses the later one.
+            // Not by `last`: if the drop of an earlier item panics, `last` loses the later one.
             End::Last => all.by_ref().for_each(|next| drop(found.replace(next))),
         }
         drop(all);

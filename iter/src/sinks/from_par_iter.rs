@@ -49,7 +49,7 @@ collect_by_extending! {
     [] (), ();
 }
 
-/// Collections that another one is turned into.
+/// Collections that are made from another collection.
 macro_rules! collect_by_way_of {
     ($([$($generics:tt)*] $collection:ty, $item:ty, $way:ty;)*) => {$(
         impl<$($generics)*> FromParallelIterator<$item> for $collection {
@@ -83,14 +83,14 @@ where
     }
 }
 
-/// `None` as soon as one item is.
+/// `None` as soon as an item is `None`.
 impl<C, T> FromParallelIterator<Option<T>> for Option<C>
 where
     C: FromParallelIterator<T>,
     T: Send,
 {
     fn from_par_iter<I: IntoParallelIterator<Item = Option<T>>>(par_iter: I) -> Self {
-        // Relaxed: read after the iterator has run, whose end orders it.
+        // Relaxed: the flag is read after the iterator has run; the end of the run orders it.
         let none = AtomicBool::new(false);
         let collection = par_iter
             .into_par_iter()
@@ -116,8 +116,7 @@ where
     fn from_par_iter<I: IntoParallelIterator<Item = Result<T, E>>>(par_iter: I) -> Self {
         let error = Mutex::new(None);
         let keep = |found: E| {
-            // If another thread holds the lock, it has an error as good as this
-            // one.
+            // If another thread holds the lock, it has an error as good as this one.
             if let Ok(mut error) = error.try_lock() {
                 error.get_or_insert(found);
             }
@@ -132,7 +131,7 @@ where
             .unwrap_or_else(|poisoned| poisoned.into_inner())
         {
             Some(error) => {
-                // Should this panic, the error is dropped too.
+                // If this panics, the error is dropped too.
                 drop(collection);
                 Err(error)
             }
@@ -174,7 +173,7 @@ where
     }
 }
 
-/// Each side into a collection of its own.
+/// Each side into its own collection.
 impl<L, R, A, B> FromParallelIterator<Either<L, R>> for (A, B)
 where
     L: Send,

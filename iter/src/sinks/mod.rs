@@ -1,4 +1,4 @@
-//! Where items go, one kind of sink in each file.
+//! Where items go: a file for each kind of sink.
 
 pub(crate) mod collect;
 pub(crate) mod count;

@@ -1,9 +1,9 @@
 //! Two destinations for one iterator: the kit of `unzip` and `partition`.
 //!
-//! A collection shows its consumer only while it extends itself. So the first collection is
-//! extended by a false iterator. When that is driven, it keeps the consumer it gets, and extends
-//! the second collection by another false iterator. When that one is driven, it has both consumers,
-//! and drives the real iterator with the pair.
+//! A collection shows its consumer only while it extends itself. So the first collection is extended by a false
+//! iterator. When that iterator is driven, it keeps the consumer that it gets, and extends the second
+//! collection by another false iterator. When the second one is driven, both consumers are known, and it drives
+//! the real iterator with the pair.
 #![forbid(unsafe_code)]
 
 use crate::iter::{ParallelExtend, ParallelIterator};
@@ -11,15 +11,15 @@ use crate::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 
 /// How an item is dealt to two sides.
 pub(crate) trait Deal<T>: Sync + Send {
-    /// What the first side gets.
+    /// What the first side receives.
     type Left: Send;
-    /// What the second side gets.
+    /// What the second side receives.
     type Right: Send;
 
-    /// Whether each side gets exactly one of each item.
+    /// Whether each side receives exactly one item for each item.
     const BOTH: bool = false;
 
-    /// Deals one item.
+    /// Deals an item.
     fn deal<L, R>(&self, item: T, left: L, right: R) -> (L, R)
     where
         L: Folder<Self::Left>,

@@ -1,4 +1,4 @@
-//! `partition`: two collections, each item in one of them.
+//! `partition`: two collections; each item goes to one of them.
 #![forbid(unsafe_code)]
 
 use either::Either;
@@ -7,7 +7,7 @@ use crate::iter::{ParallelExtend, ParallelIterator};
 use crate::plumbing::Folder;
 use crate::sinks::pair::{Deal, collect_both};
 
-/// What the predicate accepts goes to the left.
+/// Items that the predicate accepts go to the left.
 struct If<P>(P);
 
 impl<T: Send, P: Fn(&T) -> bool + Sync + Send> Deal<T> for If<P> {
@@ -24,7 +24,7 @@ impl<T: Send, P: Fn(&T) -> bool + Sync + Send> Deal<T> for If<P> {
     }
 }
 
-/// The function names the side.
+/// The function says which side.
 pub(crate) struct By<P>(pub(crate) P);
 
 impl<T, A, B, P> Deal<T> for By<P>

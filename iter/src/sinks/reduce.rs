@@ -1,5 +1,5 @@
-//! `reduce` and `reduce_with`: one value of all items, by an associative operation. Also the
-//! greater and the lesser of two.
+//! `reduce` and `reduce_with`: a single value from all items, by an associative operation. Also the greater and
+//! the lesser of two.
 #![forbid(unsafe_code)]
 
 use std::any::TypeId;
@@ -30,7 +30,7 @@ where
     drain(iter, &Accumulate { init, op })
 }
 
-/// Begins with the first item, so that a piece without items gives `None`.
+/// Begins with the first item, so a piece without items gives `None`.
 struct Pairwise<F>(F);
 
 impl<T, F: Fn(T, T) -> T + Sync> Gather<T> for Pairwise<F> {
@@ -77,7 +77,7 @@ where
     drain(iter, &Pairwise(op))
 }
 
-/// The greater of two; the latter, if they are equal.
+/// The greater of two; the second if they are equal.
 #[inline]
 pub(crate) fn greater<T: Ord>(a: T, b: T) -> T {
     if const { needs_drop::<T>() } {
@@ -95,7 +95,7 @@ pub(crate) fn greater<T: Ord>(a: T, b: T) -> T {
     }
 }
 
-/// The lesser of two; the former, if they are equal.
+/// The lesser of two; the first if they are equal.
 #[inline]
 pub(crate) fn lesser<T: Ord>(a: T, b: T) -> T {
     if const { needs_drop::<T>() } {
@@ -112,8 +112,8 @@ pub(crate) fn lesser<T: Ord>(a: T, b: T) -> T {
     }
 }
 
-/// Whether to branch on a comparison of integers instead of selecting. Where the vector
-/// instructions cannot compare them, a vectorised loop that works around that is slower.
+/// Whether to branch on a comparison of integers instead of selecting. If the vector instructions cannot
+/// compare them, a vectorised loop that works around that is slower.
 #[inline]
 fn branches<T>() -> bool {
     let is = |id| typeid::of::<T>() == id;

@@ -11,8 +11,7 @@ use crate::kit::gather::Gather;
 use crate::kit::keep::{earlier, without};
 use crate::kit::sink::{Sink, drain};
 
-/// Reduces the values of successes. A piece begins with `init()`, or with its
-/// first item if that is `None`.
+/// Reduces the values of successes. A piece begins with `init()`, or with its first item if `init` is `None`.
 struct TryReduce<ID, F> {
     init: ID,
     op: F,

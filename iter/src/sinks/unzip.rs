@@ -1,4 +1,4 @@
-//! `unzip`: two collections, each of one half of the pairs.
+//! `unzip`: two collections, each from one half of the pairs.
 #![forbid(unsafe_code)]
 
 use crate::iter::{ParallelExtend, ParallelIterator};

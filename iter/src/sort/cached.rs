@@ -8,10 +8,10 @@ use tine_pool::loops::{self, Timer, is_under, quietly, requested};
 use super::dispatch::{self, ONCE};
 use super::{fork, permute, unstable};
 
-/// Shorter slices are not worth asking what type their keys have.
+/// For shorter slices it is not worth finding out the type of the keys.
 const CUTOFF: usize = if cfg!(miri) { 64 } else { 2048 };
 
-/// Sorts stably by keys that are each computed once, in parallel wherever they are dear.
+/// Sorts stably by keys that are each computed once, in parallel if they are expensive.
 pub(super) fn sort_by_key<T, K, F>(v: &mut [T], key: &F)
 where
     T: Send,
@@ -43,7 +43,7 @@ where
     });
 }
 
-/// The keys of all elements, with the numbers of these.
+/// The keys of all elements, each with the number of its element.
 fn keys_of<T, K, F>(v: &mut [T], key: &F) -> Vec<(K, usize)>
 where
     T: Send,
@@ -53,7 +53,7 @@ where
     let len = v.len();
     let mut keys = Vec::with_capacity(len);
     let site = keys_of::<T, K, F> as *const () as usize;
-    // So few cheap keys, as far as is known, that the loop itself would take as long.
+    // There are so few cheap keys, as far as is known, that starting the loop would take as long as they do.
     let mut begun = 0;
     if len <= loops::few(site) && !is_under() {
         begun = begin(v, key, &mut keys);
@@ -73,7 +73,7 @@ where
     keys
 }
 
-/// Computes keys on this thread, until they take longer than they were thought to. Returns how many.
+/// Computes keys on this thread until they take longer than expected. Returns their number.
 fn begin<T, K>(v: &[T], key: &impl Fn(&T) -> K, keys: &mut Vec<(K, usize)>) -> usize {
     let start = loops::now();
     let mut to = 1;

@@ -1,8 +1,8 @@
 //! Dropping repeated neighbours of a vector, piece by piece.
 //!
-//! Each piece removes its own repeats. Before the pieces part, the first element of each is
-//! compared with the last one of the piece before. Afterwards the pieces close ranks. If a closure
-//! panics, the elements that have not been asked about stay.
+//! Each piece removes its own repeats. Before the pieces part, the first element of each is compared with the
+//! last element of the piece before. Afterwards the gaps between the pieces are closed. If a closure panics,
+//! the elements that it has not been asked about stay.
 
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -42,7 +42,7 @@ where
     });
 }
 
-/// A vector in pieces. Of each piece the first few elements are left, and their number is known.
+/// A vector in pieces. The first few elements of each piece are left, and their number is known.
 struct Pieces<'a, T> {
     vec: &'a mut Vec<T>,
     len: usize,
@@ -55,7 +55,7 @@ impl<'a, T> Pieces<'a, T> {
         let len = vec.len();
         let size = |at: usize| AtomicUsize::new(grain.min(len - at));
         let kept = (0..len).step_by(grain).map(size).collect();
-        // SAFETY: fewer than before; `drop` speaks for them again.
+        // SAFETY: fewer than before; `drop` speaks for the elements again.
         unsafe { vec.set_len(0) };
         Pieces {
             vec,
@@ -74,8 +74,8 @@ impl<T> Drop for Pieces<'_, T> {
         for (number, kept) in self.kept.iter_mut().enumerate() {
             let kept = *kept.get_mut();
             let from = start.wrapping_add(number * self.grain);
-            // SAFETY: the elements left in this piece, to where the pieces before
-            // it end: not beyond its own start.
+            // SAFETY: the elements left in this piece are moved to where the pieces before it end: not beyond
+            // its own start.
             unsafe { ptr::copy(from, start.wrapping_add(end), kept) };
             end += kept;
         }
@@ -84,14 +84,13 @@ impl<T> Drop for Pieces<'_, T> {
     }
 }
 
-/// Removes repeats from one piece, and its first element if that `repeats` the piece before. Writes
-/// down how many are left, also if a closure panics.
+/// Removes repeats from a piece, and its first element if that `repeats` the piece before. Records how many
+/// elements are left, also if a closure panics.
 fn within<T, F>(piece: &mut [T], repeats: bool, kept: &AtomicUsize, same: &F)
 where
     F: Fn(&mut T, &mut T) -> bool,
 {
-    /// `[0, left)` are kept, `[next, len)` are still to be asked about; what was
-    /// between has been dropped.
+    /// `[0, left)` are kept, `[next, len)` have not been asked about yet; what was between has been dropped.
     struct Gap<'a, T> {
         start: *mut T,
         left: usize,
@@ -120,7 +119,7 @@ where
     while gap.next < len {
         let this = start.wrapping_add(gap.next);
         let last = start.wrapping_add(gap.left - 1);
-        // SAFETY: an element that is still to be asked about.
+        // SAFETY: an element that has not been asked about yet.
         let candidate = unsafe { &mut *this };
         // SAFETY: the last of those kept, which is before it.
         let retained = unsafe { &mut *last };

@@ -1,5 +1,5 @@
-//! Chooses the sort: by the type of the elements or keys, which is looked at without a bound that
-//! asks for it, and by their number.
+//! Chooses the sort by the number of elements and by the type of the elements or keys. The type is looked at
+//! without a bound.
 
 use std::any::TypeId;
 use std::cmp::Ordering;
@@ -10,9 +10,9 @@ use super::radix::{keyed, plain, scattered, word::RadixBits};
 use super::words::{Image, Kind, Words};
 use super::{fork, runs, shape::Shape, stable, strings, unstable};
 
-/// Whether a `T` may be a primitive as large as this word. Only size, alignment and the need to
-/// drop decide, since those are known before anything is compiled. A type that fails brings no sort
-/// of words along.
+/// Whether a `T` may be a primitive as large as this word. Only size, alignment and the need to drop decide,
+/// since those are known before anything is compiled. A type that fails the test brings no sort of words into
+/// the program.
 const fn like_word<T, W>() -> bool {
     size_of::<T>() == size_of::<W>() && align_of::<T>() == align_of::<W>() && !needs_drop::<T>()
 }
@@ -99,8 +99,7 @@ fn by_bytes<T: Send>(v: &mut [T]) -> bool {
     false
 }
 
-/// Whether a `T` may be this kind of bytes. As for words, only what is known before compiling
-/// decides.
+/// Whether a `T` may be this kind of bytes. As for words, only facts known before compiling decide.
 const fn like_bytes<T, U>() -> bool {
     size_of::<T>() == size_of::<U>()
         && align_of::<T>() == align_of::<U>()
@@ -119,7 +118,7 @@ fn is<T: ?Sized, U: ?Sized + 'static>() -> bool {
 /// `K` is a primitive, or a transparent wrapper of one.
 unsafe fn raw<K, W: RadixBits>(key: &K) -> W {
     assert!(size_of::<K>() == size_of::<W>(), "a word of the key's size");
-    // SAFETY: of one size, and all bits of a primitive make a word.
+    // SAFETY: both have the same size, and all bits of a primitive make a word.
     unsafe { std::mem::transmute_copy::<K, W>(key) }
 }
 
@@ -162,8 +161,8 @@ pub(super) const A_FEW: u8 = 1;
 /// A few times, and equal elements may end in any order.
 pub(super) const LOOSELY: u8 = 2;
 
-/// Sorts by key if the key is a primitive, and returns whether it did. Stable unless `LOOSELY`.
-/// Keys that are asked for `ONCE` take the room for a record of each, twice.
+/// Sorts by key if the key is a primitive, and returns whether it did. Stable unless `LOOSELY`. If each key is
+/// asked for `ONCE`, this takes room for two records of each element.
 ///
 /// `order` is the order of the keys. The caller passes it because it sorts by it if this returns
 /// `false`. Two closures that do the same are two types, and each sort by comparison would be
@@ -215,8 +214,7 @@ where
 /// In shorter slices even runs of a few hundred elements are worth merging.
 const MERGED: usize = 1 << 16;
 
-/// Sorts by words. Returns `false` if there is no memory for it, or if a key's word is not the same
-/// each time.
+/// Sorts by words. Returns `false` if there is no memory for it, or if a key's word is not the same each time.
 fn by_bits<const ASKED: u8, T, B, F, C>(v: &mut [T], bits: &F, order: &C) -> bool
 where
     T: Send,
@@ -229,7 +227,7 @@ where
     }
     let ends = if v.len() < MERGED { 8 } else { 1 };
     let shape = Shape::of(v, ends, order);
-    // The condition is `const` so that only what is asked for is compiled.
+    // The condition is `const` so that only the wanted sort is compiled.
     if const { ASKED == LOOSELY } {
         if let Shape::Tidy | Shape::Few | Shape::Same = shape {
             unstable::sort_by(v, order);
@@ -243,7 +241,7 @@ where
     scattered::sort(v, keyed::threads(v.len()), in_runs, bits)
 }
 
-/// Sorts by radix where the caller has asked for it.
+/// Sorts by radix if the caller has asked for it.
 pub(super) fn by_radix<T, B, F>(v: &mut [T], bits: &F)
 where
     T: Send,

@@ -1,11 +1,10 @@
-//! What the methods on slices call: each picks the way that suits the types and
-//! the length.
+//! The functions that the methods on slices call: each picks the sort that suits the types and the length.
 //!
-//! A sort is not ended by looks at tokens, which would leave it where it stands: where it may end early, it
-//! asks `requested`, leaves the rest as it is, and is ended here.
+//! A look at a token does not end a sort by unwinding, which would leave the sort half done: where a sort may
+//! end early, it asks `requested` and leaves the rest as it is. The call then ends here.
 //!
-//! Where the elements are words, `by_type` is known to return `true` once it is inlined, so that a
-//! program that sorts words by their order does not hold the sort by comparison.
+//! If the elements are words, the compiler sees that `by_type` returns `true` once it is inlined. So a program
+//! that sorts words by their order does not contain the sort by comparison.
 #![forbid(unsafe_code)]
 
 use std::cmp::Ordering;
@@ -74,6 +73,6 @@ pub(crate) fn par_sort_by_cached_key<T: Send, K: Ord + Send>(
     v: &mut [T],
     key: &(impl Fn(&T) -> K + Sync),
 ) {
-    // While the keys are computed nothing is moved, and looks may end that.
+    // While the keys are computed, nothing is moved, so looks at a token may end that.
     cached::sort_by_key(v, key);
 }

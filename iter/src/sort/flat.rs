@@ -1,14 +1,14 @@
-//! Rotation and exchange, compiled once for all types whose elements are made of whole words: to
-//! rotate or exchange the elements is to do so with the words.
+//! Rotation and exchange, compiled once for all types whose elements consist of whole words: the elements are
+//! rotated or exchanged as words.
 
 use crate::plumbing::halves;
 use std::mem::MaybeUninit;
 use std::ptr::from_mut;
 use std::slice::from_raw_parts_mut;
 
-/// Puts what lies from `mid` on in front of the rest, as `<[T]>::rotate_left`.
+/// Moves the elements from `mid` on in front of the rest, as `<[T]>::rotate_left`.
 pub(super) fn rotate_left<T>(v: &mut [T], mid: usize) {
-    // The conditions are `const`, so that what is not called is not compiled.
+    // The conditions are `const`, so that functions that are not called are not compiled.
     if const { size_of::<T>() == 0 || align_of::<T>() < 4 } {
         v.rotate_left(mid);
     } else if const { align_of::<T>() >= 8 } {
@@ -39,14 +39,14 @@ fn exchange<T: Send>(a: &mut [T], b: &mut [T], grain: usize) {
     halves(|| exchange(a0, b0, grain), || exchange(a1, b1, grain));
 }
 
-/// Sees elements as words, of which each element is a number.
+/// Sees elements as words, several words for each element.
 fn words<T, W: Copy>(v: &mut [T]) -> &mut [MaybeUninit<W>] {
-    // So the size of an element, a multiple of its alignment, is one of a word's size too.
+    // So the size of an element, a multiple of its alignment, is a multiple of the word's size too.
     assert!(align_of::<T>() >= size_of::<W>());
     let len = size_of_val(v) / size_of::<W>();
-    // SAFETY: the words lie where the elements lie, are aligned, and need not be initialised; the
-    // reference is the only one to them for as long as it lives. Rotated by a whole number of elements,
-    // or exchanged with as many, the words of an element end side by side.
+    // SAFETY: the words lie where the elements lie, are aligned, and need not be initialised; the reference is
+    // the only one to them for as long as it lives. Callers rotate by a whole number of elements, or exchange a
+    // whole number of elements, so the words of each element end side by side.
     unsafe { from_raw_parts_mut(from_mut(v).cast(), len) }
 }
 

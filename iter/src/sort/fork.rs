@@ -1,8 +1,8 @@
-//! The two ways in which the sorts divide their work: by slices and by part
-//! numbers. Everything here halves and calls `join`.
+//! The two ways in which the sorts divide their work: by slices and by part numbers. Everything here halves and
+//! calls `join`.
 //!
-//! A piece is long, so the way to it takes the closure by reference: the halving is compiled once
-//! for each type of element, and not for each closure.
+//! A piece is long, so the calls down to it take the closure by reference: the halving is compiled once for
+//! each type of element, and not for each closure.
 #![forbid(unsafe_code)]
 
 use std::ops::Range;
@@ -13,11 +13,10 @@ use crate::kit::sync::Mutex;
 use crate::plumbing::{both, crew, halves};
 pub(super) use crate::plumbing::{course, open};
 
-/// How many pieces per thread a pass over memory is cut into. Enough that a
-/// late thread does not hold up the others, and few enough that a piece is
-/// long.
+/// The number of pieces for each thread when a pass over memory is cut. It is large enough that a late thread
+/// does not hold up the others, and small enough that a piece is long.
 const PIECES_PER_THREAD: usize = 4;
-/// The shortest piece worth a job.
+/// The shortest piece that is worth a job.
 const SHORTEST: usize = if cfg!(miri) { 32 } else { 1024 };
 
 /// The length of a piece when `len` elements are shared by `threads` threads.
@@ -40,20 +39,21 @@ pub(super) fn each(parts: Range<usize>, f: &(dyn Fn(usize) + Sync)) {
     }
 }
 
-/// Whether the threads are to claim their pieces: if there are more than four. Two lose by it.
+/// Whether the threads are to claim their pieces: if there are more than four. Two threads lose time by it.
 pub(super) fn claims(threads: usize) -> bool {
     threads > 4
 }
 
-/// Calls `f` with whatever `next` gives, until it gives nothing, on up to `threads` threads. For few long pieces: a
-/// thread has none but the one that it works on, so none lies undone while another thread has nothing to do.
+/// Calls `f` with whatever `next` gives, until it gives nothing, on up to `threads` threads. For few long
+/// pieces: a thread holds no piece but the one that it works on, so no piece waits while another thread has
+/// nothing to do.
 pub(super) fn claimed<P>(
     threads: usize,
     next: impl FnMut() -> Option<P> + Send,
     f: &(impl Fn(P) + Sync),
 ) {
     let next = Mutex::new(next);
-    // If `next` has panicked, that panic is on its way.
+    // If `next` has panicked, that panic is already unwinding.
     let claim = || (next.lock().unwrap_or_else(PoisonError::into_inner))();
     crew(threads, &|| {
         while let Some(piece) = claim() {

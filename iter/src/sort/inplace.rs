@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 use crate::plumbing::halves;
 
-/// Below this length a fork costs more than it gives.
+/// Below this length a fork costs more than it saves.
 const FORK: usize = if cfg!(miri) { 64 } else { 8192 };
 
 /// Merges the sorted `v[..mid]` and `v[mid..]`, stably.

@@ -1,14 +1,13 @@
-//! What one thread sorts alone: std's sorts, without their panic when a comparison is no total
-//! order.
+//! What a single thread sorts alone: std's sorts, but without their panic when a comparison is no total order.
 //!
-//! Std's sorts notice such a comparison in one place only: they merge a few elements from both ends
-//! at once, through copies, and see that the two ends do not meet. If a comparison could change the
-//! copies, because an element holds an `UnsafeCell`, std sorts these few by insertion, which
-//! notices nothing. So elements are [`Wrapped`] in an `UnsafeCell`. That costs nothing for elements
-//! of 16 bytes or more. Narrower ones are sorted without it, and once more if std panics: stably
-//! wrapped; else by a heap, which trusts no comparison and is little code, where std's sort, wrapped,
-//! would be a second copy in every program. A comparison that is caught at one place will do it again. So the place is remembered,
-//! and neither the time nor the message of a panic is spent twice.
+//! Std's sorts notice such a comparison in one place only: they merge a few elements from both ends at once,
+//! through copies, and check that the two ends meet correctly. If a comparison could change the copies, because
+//! an element holds an `UnsafeCell`, std sorts these few by insertion, which notices nothing. So elements are
+//! [`Wrapped`] in an `UnsafeCell`. That costs nothing for elements of 16 bytes or more. Narrower elements are
+//! sorted without it, and sorted once more if std panics. The second sort is the wrapped one if it must be
+//! stable. Otherwise it is a heap sort, which trusts no comparison and is little code; std's sort, wrapped,
+//! would be a second copy in every program. A comparison that is caught at one place will be caught there
+//! again. So the place is remembered, and neither the time nor the message of a panic is spent twice.
 
 use std::cell::UnsafeCell;
 use std::cmp::Ordering;
@@ -36,7 +35,7 @@ pub(super) fn unstable<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) {
 /// One of std's sorts.
 trait Sort {
     fn sort<T>(v: &mut [T], compare: impl FnMut(&T, &T) -> Ordering);
-    /// Sorts narrow elements whatever the comparison says, and rightly if it is a total order.
+    /// Sorts narrow elements whatever the comparison says, and correctly if it is a total order.
     fn trust_nothing<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F);
 }
 
@@ -68,7 +67,7 @@ fn tamed<T, F: Fn(&T, &T) -> Ordering, S: Sort>(v: &mut [T], compare: &F) {
     if v.len() < 2 || size_of::<T>() == 0 {
         return;
     }
-    // The condition is `const` so that a wide type brings one copy of std's sort, and not two.
+    // The condition is `const` so that a wide type brings only one copy of std's sort.
     if const { cfg!(panic = "abort") || size_of::<T>() >= NARROW } {
         return wrapped::<T, F, S>(v, compare);
     }
@@ -141,16 +140,15 @@ fn wrap<T>(v: &mut [T]) -> &mut [Wrapped<T>] {
 /// What std says when it panics at a comparison that is no total order.
 const WORDS: &str = "user-provided comparison function does not correctly implement a total order";
 
-/// Sorts `v`; `false` if std panicked. A comparison may itself panic with std's very words, for
-/// instance because it sorts. It will do so again when it is asked again. Every other panic goes on
-/// at once.
+/// Sorts `v`; `false` if std panicked. A comparison may itself panic with exactly std's message, for instance
+/// because it sorts. It will panic again when it is asked again. Every other panic goes on at once.
 ///
-/// A wrapper that notes the panics of the comparison would tell the two apart. But then the
-/// compiler has to keep something for the case of a panic, and comparing floats by `partial_cmp`
-/// becomes a branch: such a sort takes four times as long.
+/// A wrapper that notes the panics of the comparison would tell the two cases apart. But then the compiler has
+/// to keep state for the case of a panic, and comparing floats by `partial_cmp` becomes a branch: such a sort
+/// takes four times as long.
 fn unless_caught<T, F: Fn(&T, &T) -> Ordering, S: Sort>(v: &mut [T], compare: &F) -> bool {
-    // A closure around it: std's unstable sort compiles a reference to one that compares floats by
-    // `partial_cmp` to branches.
+    // Wrapped in a closure: given a reference to a closure that compares floats by `partial_cmp`, std's
+    // unstable sort compiles it to branches.
     let order = |a: &T, b: &T| compare(a, b);
     match catch_unwind(AssertUnwindSafe(|| S::sort(v, order))) {
         Ok(()) => true,
@@ -159,7 +157,7 @@ fn unless_caught<T, F: Fn(&T, &T) -> Ordering, S: Sort>(v: &mut [T], compare: &F
     }
 }
 
-/// The places whose comparisons were caught. The address of a place decides where it stands.
+/// The places whose comparisons were caught. The address of a place decides which slot it has.
 static KNOWN: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
 
 fn slot(site: usize) -> &'static AtomicUsize {

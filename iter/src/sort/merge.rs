@@ -1,5 +1,4 @@
-//! Merging two sorted runs into a third place, in parallel and without branches that depend on the
-//! comparison.
+//! Merging two sorted runs into a third place, in parallel and without branches that depend on the comparison.
 //!
 //! ```text
 //!   a: [ a0 .......... | ......... ]      the first half of the output takes
@@ -7,13 +6,13 @@
 //!      └── left lane ──┘── right lane ─┘
 //! ```
 //!
-//! A merge is split at the middle of its output (the *merge path*). The split is found before
-//! anything is forked or copied. So no element is ever looked at by two threads, and none is
-//! compared after its bytes have been copied: a comparison may change what a `Cell` in an element
-//! holds. Nothing is removed from the source; it holds the values until the merge has returned.
+//! A merge is split at the middle of its output (the *merge path*). The split is found before anything is
+//! forked or copied. So no element is ever looked at by two threads, and no element is compared after its bytes
+//! have been copied: a comparison may change the content of a `Cell` in an element. Nothing is removed from the
+//! source; it holds the values until the merge has returned.
 //!
-//! The lanes are bounded by lengths, never by what `compare` said: from `k`
-//! elements on both sides, `k` steps cannot run past either.
+//! The lanes are bounded by lengths, never by what `compare` said: with `k` elements on both sides, `k` steps
+//! cannot run past either side.
 
 use std::cmp::Ordering;
 use std::hint::select_unpredictable;
@@ -22,15 +21,14 @@ use std::ptr;
 
 use crate::plumbing::halves;
 
-/// Shorter merges run in one lane: finding the split costs more than it gives.
+/// Shorter merges run in one lane: finding the split costs more than it saves.
 const TWO_LANES: usize = 64;
 
 /// Merges the sorted runs `a` and `b` into `dst`, taking from `a` where they
 /// are equal; in pieces of at most `grain` elements.
 ///
-/// When this returns `dst` holds the bytes of every element of `a` and `b`
-/// once; the caller must then treat those as moved. When it unwinds, `a` and
-/// `b` are whole.
+/// When this returns, `dst` holds the bytes of every element of `a` and `b` once; the caller must then treat
+/// the elements as moved. When it unwinds, `a` and `b` are whole.
 ///
 /// # Panics
 /// If `dst` is not exactly as long as `a` and `b` together.
@@ -103,7 +101,7 @@ fn dst_is_short<T>(d0: &[T], d1: &[T], grain: usize) -> bool {
     d0.len().saturating_add(d1.len()) <= grain
 }
 
-/// Copies the bytes of `src` into `dst`, which is as long, in parallel.
+/// Copies the bytes of `src` into `dst`, which has the same length, in parallel.
 pub(super) fn copy_out<T: Send>(src: &mut [T], dst: &mut [MaybeUninit<T>], grain: usize) {
     assert_eq!(src.len(), dst.len());
     if src.len() <= grain.max(1) {
@@ -149,7 +147,7 @@ where
     right.finish(compare);
 }
 
-/// What is left of one merge. `dst` has room for both runs.
+/// The rest of a merge. `dst` has room for both runs.
 struct Lane<'a, T> {
     a: *const T,
     a_end: *const T,
@@ -179,19 +177,19 @@ impl<'a, T> Lane<'a, T> {
         }
     }
 
-    /// What is left of `a` and of `b`.
+    /// The rests of `a` and of `b`.
     fn left(&self) -> (usize, usize) {
         let len = |from: *const T, to: *const T| (to.addr() - from.addr()) / size_of::<T>();
         (len(self.a, self.a_end), len(self.b, self.b_end))
     }
 
-    /// This many steps empty neither run before the last of them.
+    /// A number of steps during which neither run becomes empty before the last step.
     fn steps(&self) -> usize {
         let (a, b) = self.left();
         a.min(b)
     }
 
-    /// Moves the lesser head to the output, that of `a` if they are equal.
+    /// Moves the lesser head to the output, the head of `a` if they are equal.
     ///
     /// # Safety
     /// Neither run is empty.

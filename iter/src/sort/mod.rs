@@ -1,5 +1,5 @@
-//! Sorts and related methods: radix sorts, merging, partitioning, selecting, removing repeats, and
-//! asking whether a slice is sorted.
+//! Sorts and related methods: radix sorts, merging, partitioning, selecting, removing repeats, and checks
+//! whether a slice is sorted.
 
 mod api;
 mod cached;

@@ -1,5 +1,5 @@
-//! Sorts elements that are in order except for a few, in place. Those out of order are brought
-//! together behind the rest, sorted, and rotated in again.
+//! Sorts, in place, elements that are in order except for a few. The elements that are out of order are
+//! gathered behind the rest, sorted, and rotated in again.
 //!
 //! ```text
 //! v       1 2 9 3 4 5 6 0 7 8
@@ -30,7 +30,7 @@ pub(super) fn sort<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> bo
     true
 }
 
-/// Brings the strays behind the elements that are in order, and returns the number of these; `None`
+/// Moves the strays behind the elements that are in order, and returns the number of elements in order; `None`
 /// if there are too many strays.
 fn gather<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> Option<usize> {
     let most = v.len() / RARE + IN_A_ROW;
@@ -45,12 +45,12 @@ fn gather<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> Option<usiz
             continue;
         }
         if row == 0 && (kept == 1 || compare(&v[at], &v[kept - 2]).is_ge()) {
-            // The last one kept was too large: without it all is in order.
+            // The last kept element was too large: without it all is in order.
             v.swap(kept - 1, at);
             at += 1;
         } else if row == IN_A_ROW {
-            // An element some strays ago was too large, and perhaps some before it. Those of the
-            // row that are in order with what is kept may stay; the others may be strays indeed.
+            // An element some strays ago was too large, and perhaps some before it. Those of the row that are
+            // in order with the kept elements may stay; the others may be strays indeed.
             at -= row;
             let mut most_in_row = at;
             for i in at..=at + row {
@@ -62,7 +62,7 @@ fn gather<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> Option<usiz
                 kept -= 1;
             }
             row = 0;
-            // Only a comparison that lies comes back to one place again and again.
+            // Only a comparison that contradicts itself comes back to the same place again and again.
             returns += 1;
         } else {
             (row, at) = (row + 1, at + 1);
@@ -74,8 +74,8 @@ fn gather<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> Option<usiz
     Some(kept)
 }
 
-/// Merges the sorted `v[mid..]`, which are few, into the sorted `v[..mid]`. One rotation brings the
-/// middle one of the few to its place, where it is final.
+/// Merges the few sorted elements `v[mid..]` into the sorted `v[..mid]`. One rotation brings the middle one of
+/// the few to its final place.
 fn rotate_in<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], mid: usize, compare: &F) {
     let few = v.len() - mid;
     if mid == 0 || few == 0 {
@@ -115,7 +115,7 @@ mod tests {
         assert!(check("swapped", &pattern("swapped", 20_000)));
     }
 
-    /// Rows of strays, too large or too small, wherever they are.
+    /// Rows of strays that are too large or too small, at any place.
     #[test]
     fn finds_strays_in_rows() {
         let mut random = Random(7);

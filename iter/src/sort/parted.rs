@@ -1,6 +1,5 @@
-//! Splits a vector into two by a predicate; each keeps the old order. All questions are asked
-//! before anything moves, so a predicate may panic. Then the pieces, whose shares have been
-//! counted, move in parallel.
+//! Splits a vector into two by a predicate; each keeps the old order. The predicate is asked about all elements
+//! before anything moves, so it may panic. Then the pieces, whose shares have been counted, move in parallel.
 
 use std::mem::{self, MaybeUninit};
 
@@ -18,7 +17,7 @@ const CUTOFF: usize = if cfg!(miri) {
     1 << 16
 };
 
-/// Those that satisfy `left`, and the others.
+/// The elements that satisfy `left`, and the others.
 pub(super) fn into_two<T, P>(mut v: Vec<T>, left: &P) -> (Vec<T>, Vec<T>)
 where
     T: Send,
@@ -52,7 +51,7 @@ where
     (ours, others)
 }
 
-/// Notes for every element where it goes, and for every piece how many go left.
+/// Notes for each element where it goes, and for each piece how many elements go left.
 fn ask<T, P>(v: &mut [T], goes_left: &mut [bool], counts: &mut [usize], grain: usize, left: &P)
 where
     T: Send,

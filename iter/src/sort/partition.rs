@@ -1,6 +1,6 @@
-//! Partitions a slice in place by a predicate, without a branch on its answer. Narrow elements go
-//! one by one. Others go block by block: the positions of the misplaced ones are written down, and
-//! then those are exchanged in pairs.
+//! Partitions a slice in place by a predicate, without a branch on its answer. Narrow elements are moved one by
+//! one. Others are moved block by block: the positions of the misplaced elements are recorded, and then those
+//! elements are exchanged in pairs.
 #![forbid(unsafe_code)]
 
 use std::cmp::Ordering;
@@ -12,7 +12,7 @@ use super::flat;
 /// Positions within a block fit a byte, and two blocks of them a cache line or so.
 const BLOCK: usize = 128;
 
-/// An element this narrow is moved in less time than it takes to write down where it is.
+/// An element this narrow is moved in less time than it takes to record its position.
 const NARROW: usize = 8;
 
 /// Puts the elements that satisfy `left` first and returns their number.
@@ -25,8 +25,8 @@ pub(super) fn partition<T>(v: &mut [T], left: impl FnMut(&T) -> bool) -> usize {
     }
 }
 
-/// Each element changes places with the first one of the right side, and then belongs to the right
-/// side or not.
+/// Each element changes places with the first element of the right side, and then belongs to the right side or
+/// not.
 fn one_by_one<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usize {
     let mut end = 0;
     for at in 0..v.len() {
@@ -37,8 +37,8 @@ fn one_by_one<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usize {
     end
 }
 
-/// [`partition`] that leaves most elements where they are: it notes what is misplaced in a block at
-/// the front and in one at the back, and exchanges those.
+/// [`partition`] that leaves most elements where they are: it records the misplaced elements in a block at the
+/// front and in a block at the back, and exchanges those.
 pub(super) fn by_blocks<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usize {
     let (mut l, mut r) = (0, v.len());
     let (mut on_left, mut on_right) = (Misplaced::default(), Misplaced::default());
@@ -60,7 +60,7 @@ pub(super) fn by_blocks<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usi
             r -= BLOCK;
         }
     }
-    // What is left is two blocks, one of which may have been looked at.
+    // Two blocks are left, one of which may have been looked at.
     let rest = r - l;
     let middle = l + match (on_left.is_empty(), on_right.is_empty()) {
         (false, _) => BLOCK,
@@ -77,8 +77,8 @@ pub(super) fn by_blocks<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usi
     }
     let (front, back) = v[l..r].split_at_mut(middle - l);
     exchange(front, back, &mut on_left, &mut on_right);
-    // One side may have misplaced elements left. Those furthest in go first, to the place next to
-    // the middle, and the middle moves over them.
+    // One side may have misplaced elements left. Those nearest to the middle go first, to the place next to the
+    // middle, and the middle moves over them.
     let mut middle = middle;
     for i in on_left.take(on_left.len()).rev() {
         middle -= 1;
@@ -91,8 +91,7 @@ pub(super) fn by_blocks<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usi
     middle
 }
 
-/// [`partition`] where few elements are misplaced: nothing is written down for stretches without
-/// any.
+/// [`partition`] for few misplaced elements: nothing is recorded for stretches without any.
 pub(super) fn sparse<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usize {
     const STRETCH: usize = 16;
     let (mut l, mut r) = (0, v.len());
@@ -106,7 +105,7 @@ pub(super) fn sparse<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usize 
         if r - l <= 2 * STRETCH {
             return l + partition(&mut v[l..r], left);
         }
-        // One or more on both sides, at a branch for each: it is seldom taken.
+        // One or more on both sides, with a branch for each: it is seldom taken.
         let (mut i, mut j) = (l, r - 1);
         let (l_end, r_end) = (l + STRETCH, r - STRETCH);
         loop {
@@ -126,8 +125,8 @@ pub(super) fn sparse<T>(v: &mut [T], mut left: impl FnMut(&T) -> bool) -> usize 
     }
 }
 
-/// Whether any of these elements belong to the left, and whether all do. A loop, and not folds over an
-/// iterator: what those are made of would be compiled for each type and closure.
+/// Whether any of these elements belong to the left, and whether all do. This is a loop, and not folds over an
+/// iterator: their parts would be compiled for each type and closure.
 #[inline(always)]
 fn sides<T>(v: &[T], left: &mut impl FnMut(&T) -> bool) -> (bool, bool) {
     let (mut any, mut all) = (false, true);
@@ -141,8 +140,8 @@ fn sides<T>(v: &[T], left: &mut impl FnMut(&T) -> bool) -> (bool, bool) {
     (any, all)
 }
 
-/// Exchanges misplaced elements between the block at the start of `front` and the one at the end of
-/// `back`, as many as have a partner.
+/// Exchanges misplaced elements between the block at the start of `front` and the block at the end of `back`,
+/// as many as have a partner.
 #[inline(always)]
 fn exchange<T>(front: &mut [T], back: &mut [T], on_left: &mut Misplaced, on_right: &mut Misplaced) {
     let pairs = on_left.len().min(on_right.len());
@@ -152,7 +151,7 @@ fn exchange<T>(front: &mut [T], back: &mut [T], on_left: &mut Misplaced, on_righ
     }
 }
 
-/// The misplaced elements of one block, as distances from its outer end.
+/// The misplaced elements of a block, as distances from its outer end.
 struct Misplaced {
     at: [u8; BLOCK],
     next: usize,
@@ -178,11 +177,11 @@ impl Misplaced {
         self.next == self.end
     }
 
-    /// Writes down a new block of `len` elements, numbered from its outer end.
+    /// Records a new block of `len` elements, numbered from its outer end.
     #[inline(always)]
     fn note(&mut self, len: usize, mut misplaced: impl FnMut(usize) -> bool) {
         let mut end = 0;
-        // Not by iterators: what they are made of is compiled for each type and closure.
+        // Not by iterators: their parts are compiled for each type and closure.
         let mut i = 0;
         while i < len.min(BLOCK) {
             self.at[end % BLOCK] = i as u8;
@@ -199,7 +198,7 @@ impl Misplaced {
     }
 }
 
-/// Whether an element is less than the pivot. One closure for all that partition by it, so that
+/// Whether an element is less than the pivot. There is a single closure for all that partition by it, so that
 /// each way of partitioning is compiled once.
 pub(super) fn before<T, F>(compare: &F, pivot: &T) -> impl Fn(&T) -> bool
 where
@@ -208,15 +207,15 @@ where
     move |x| compare(x, pivot).is_lt()
 }
 
-/// Partitions `v` on two threads by its first element, and returns the index at which that ends:
-/// after those that are less, before the others. The other half needs a pivot equal to it, since no
-/// two threads may look at one element. If there is none, returns `None` and leaves `v` alone.
+/// Partitions `v` on two threads by its first element, and returns the index of the boundary: behind the
+/// elements that are less, before the others. The other half needs a pivot equal to this one, since no two
+/// threads may look at one element. If there is no equal element, returns `None` and leaves `v` alone.
 pub(super) fn in_two<T, F>(v: &mut [T], compare: &F) -> Option<usize>
 where
     T: Send,
     F: Fn(&T, &T) -> Ordering + Sync,
 {
-    /// How many are looked at for an equal.
+    /// The number of elements that are searched for an equal one.
     const LOOKS: usize = 64;
     let half = v.len() / 2;
     if half == 0 {
@@ -241,7 +240,7 @@ where
         &mut back[b - exchanged..b],
         grain.max(1),
     );
-    // The pivot of the front has been the first of those exchanged, if any.
+    // The front's pivot is the first of the exchanged elements, if any were exchanged.
     let pivot = match exchanged {
         0 => a,
         _ => half + b - exchanged,
@@ -250,8 +249,8 @@ where
     Some(a + b)
 }
 
-/// [`partition`] in parallel. The parts are partitioned, then the back of each left one changes
-/// places with the front of the right one.
+/// [`partition`] in parallel. The parts are partitioned; then the back of each left part changes places with
+/// the front of the right part.
 pub(super) fn par_partition<T, P>(v: &mut [T], grain: usize, left: &P) -> usize
 where
     T: Send,

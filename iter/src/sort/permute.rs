@@ -1,4 +1,4 @@
-//! Bringing elements into an order that is known by their numbers.
+//! Bringing elements into an order that is given by their numbers.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -7,7 +7,7 @@ use super::{fork, merge, scratch::Scratch};
 
 /// Values to be read from several threads, each value by one of them.
 struct Values<T>(*const T);
-// SAFETY: only the address is shared; a value goes to one thread, which `Send` allows.
+// SAFETY: only the address is shared; each value goes to a single thread, which `Send` allows.
 unsafe impl<T: Send> Sync for Values<T> {}
 
 /// Moves the element at `from(at)` to the place `at` of `v`, for each `at`, through `room`.
@@ -26,7 +26,7 @@ where
     fork::each_slice(room, grain, &|at, piece: &mut [MaybeUninit<T>]| {
         for (i, place) in piece.iter_mut().enumerate() {
             let value = values.0.wrapping_add(from(at + i));
-            // SAFETY: an element of `v`, which no thread writes meanwhile; each is read by one
+            // SAFETY: an element of `v`, which no thread writes meanwhile; each element is read by a single
             // thread.
             unsafe { ptr::copy_nonoverlapping(value, place.as_mut_ptr(), 1) };
         }
@@ -35,13 +35,13 @@ where
     // SAFETY: every place of the room has just been written.
     let filled = unsafe { &mut *filled };
     let places = ptr::from_mut(v) as *mut [MaybeUninit<T>];
-    // SAFETY: the values of `v` have moved to `filled`, each once, and all come
-    // back: no user code runs from here to there.
+    // SAFETY: the values of `v` have moved to `filled`, each once, and all come back: no user code runs in
+    // between.
     let places = unsafe { &mut *places };
     merge::copy_out(filled, places, grain);
 }
 
-/// As [`by`], where `order[at]` is the index of the element for `at`. Works without memory for the detour, too.
+/// As [`by`], where `order[at]` is the index of the element for `at`. Also works without memory for a copy.
 ///
 /// # Safety
 /// `order` is a permutation of the indices of `v`.
@@ -53,8 +53,8 @@ pub(super) unsafe fn by_order<T: Send>(v: &mut [T], order: &mut [usize], grain: 
     round(v, order, |&from| from, |place, from| *place = from);
 }
 
-/// The same in place, where the indices are `get(&order[at])`: elements follow one another round their
-/// cycles. `set` changes an index.
+/// The same in place, where the indices are `get(&order[at])`: elements are moved along the cycles of the
+/// permutation. `set` changes an index.
 pub(super) fn round<T, R>(
     v: &mut [T],
     order: &mut [R],
@@ -62,7 +62,7 @@ pub(super) fn round<T, R>(
     set: impl Fn(&mut R, usize),
 ) {
     for at in 0..v.len() {
-        // An exchange may have moved the element away. The order says where to.
+        // An exchange may have moved the element away. The order says where it went.
         let mut from = get(&order[at]);
         while from < at {
             from = get(&order[from]);

@@ -1,5 +1,5 @@
-//! Input that is already in order, or exactly backwards, is found before any sorting starts. If
-//! there is no order, looking costs a few comparisons.
+//! Input that is already in order, or exactly reversed, is found before any sorting starts. If there is no
+//! order, looking costs a few comparisons.
 #![forbid(unsafe_code)]
 
 use std::cmp::Ordering;
@@ -10,7 +10,7 @@ use tine_pool::current_num_threads;
 
 use super::fork;
 
-/// Shorter slices are sorted in too little time for a look at them.
+/// Shorter slices are sorted so quickly that looking for a run does not pay.
 pub(super) const PROBED: usize = if cfg!(miri) { 64 } else { 512 };
 /// This many elements are looked at, or reversed, in less time than another thread takes to come.
 const ALONE: usize = if cfg!(miri) {
@@ -22,7 +22,7 @@ const ALONE: usize = if cfg!(miri) {
 };
 /// Shorter slices are not shared at all.
 const SHARED: usize = 3 * ALONE;
-/// The elements between two looks at what the other threads have found.
+/// The number of elements between two looks at what the other threads have found.
 const BLOCK: usize = 512;
 
 /// A whole slice that is one run.
@@ -58,7 +58,7 @@ pub(super) fn reverse<T: Send>(v: &mut [T]) {
     }
 }
 
-/// The run that all of `v` is, if it is one.
+/// The run that `v` as a whole is, if it is one.
 pub(super) fn whole<T, F>(v: &mut [T], compare: &F) -> Option<Run>
 where
     T: Send,
@@ -72,8 +72,8 @@ where
     }
 }
 
-/// Whether no two neighbours break the run. A few pairs from all over come first: two runs in a row
-/// should be noticed before half of the slice has been looked at.
+/// Whether no two neighbours break the run. A few pairs from all over the slice come first, so that two runs in
+/// a row are noticed before half of the slice has been looked at.
 fn one_run<T, B>(v: &mut [T], breaks: &B) -> bool
 where
     T: Send,
@@ -104,7 +104,7 @@ where
     if alone == v.len() {
         return true;
     }
-    // From the last element seen on, so that no pair is left out.
+    // From the last seen element on, so that no pair is left out.
     let rest = &mut v[alone - 1..];
     let grain = fork::grain(rest.len(), current_num_threads());
     let broken = AtomicBool::new(false);
@@ -112,8 +112,8 @@ where
     !broken.into_inner()
 }
 
-/// Whether any two neighbours break the run. Takes a few pairs at a time, since one branch for all
-/// of them is quicker than one for each.
+/// Whether any two neighbours break the run. Takes a few pairs at a time, since a single branch for all of them
+/// is quicker than a branch for each.
 fn scan<T>(v: &[T], breaks: &impl Fn(&T, &T) -> bool) -> bool {
     const PAIRS: usize = 8;
     let mut rest = v;
@@ -134,12 +134,12 @@ fn scan<T>(v: &[T], breaks: &impl Fn(&T, &T) -> bool) -> bool {
     at < rest.len()
 }
 
-/// Raises `broken` if `scan` finds that any two neighbours break the run. It takes the slice by
-/// unique reference because it hands the halves to different threads. The pair at the seam is
-/// compared before they part.
+/// Raises `broken` if `scan` finds that any two neighbours break the run. It takes the slice by unique
+/// reference because it hands the halves to different threads. The pair at the seam is compared before the
+/// halves part.
 ///
-/// `scan` is behind a reference, so that this is compiled once for each type of element: there are
-/// two orders for each run, and several for words.
+/// `scan` is behind a reference, so that this is compiled once for each type of element: there are two orders
+/// for each run, and several for words.
 fn search<T: Send>(
     v: &mut [T],
     grain: usize,
@@ -150,7 +150,7 @@ fn search<T: Send>(
         return;
     }
     if v.len() <= grain {
-        // Blocks overlap by one element, so that the seams are looked at.
+        // Blocks overlap by one element, so that the pairs at the seams are looked at.
         let found = (0..v.len().saturating_sub(1)).step_by(BLOCK).any(|at| {
             broken.load(Relaxed) || scan(&v[at..v.len().min(at.saturating_add(BLOCK + 1))])
         });
@@ -186,7 +186,7 @@ where
     let broken = AtomicBool::new(false);
     let pieces = v.len().div_ceil(grain);
     fork::each(0..pieces, &|piece| {
-        // One more than the piece, so that the seam is looked at.
+        // One element more than the piece, so that the pair at the seam is looked at.
         let end = grain
             .saturating_mul(piece + 1)
             .saturating_add(1)

@@ -6,12 +6,12 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-/// The size of the huge pages that the system is asked for. A page fault for each 4 KiB costs more
-/// than the pass that touches them.
+/// The size of the huge pages that the system is asked for. A page fault for each 4 KiB costs more than the
+/// pass that touches the pages.
 #[cfg(all(target_os = "linux", not(miri)))]
 const HUGE: usize = 2 << 20;
 
-/// Room for a number of `T`, none of them initialised.
+/// Room for a number of `T`, all of them uninitialised.
 pub(crate) struct Scratch<T> {
     start: NonNull<T>,
     len: usize,
@@ -35,7 +35,7 @@ impl<T> Scratch<T> {
         if refused(layout.size()) {
             return None;
         }
-        // SAFETY: the layout has a size, as was just looked at.
+        // SAFETY: the layout has a non-zero size, as was just checked.
         let start = unsafe { alloc(layout) };
         let start = NonNull::new(start.cast::<T>())?;
         advise_huge(start.as_ptr().cast(), layout.size());
@@ -47,7 +47,7 @@ impl<T> Scratch<T> {
         })
     }
 
-    /// The whole of the room.
+    /// All of the room.
     pub(crate) fn room(&mut self) -> &mut [MaybeUninit<T>] {
         let start = self.start.as_ptr().cast::<MaybeUninit<T>>();
         // SAFETY: `start` heads `len` places (or the layout has no size), which
@@ -65,15 +65,15 @@ impl<T> Drop for Scratch<T> {
     }
 }
 
-/// Asks for huge pages where whole ones lie within the room. A room that starts on a huge page
-/// would be new memory each time; an allocator may have some at hand that has been touched before.
+/// Asks for huge pages for the part of the room that they can cover. A room that starts on a huge page would be
+/// new memory each time; an allocator may have memory at hand that has been touched before.
 #[cfg(all(target_os = "linux", not(miri)))]
 fn advise_huge(start: *mut u8, bytes: usize) {
     let skip = start.align_offset(HUGE);
     let whole = bytes.saturating_sub(skip) / HUGE * HUGE;
     if whole >= HUGE {
-        // SAFETY: the range is within an allocation of ours, and this advice changes how its pages
-        // are backed, never what they hold. A refusal does no harm.
+        // SAFETY: the range is within our own allocation, and this advice changes how its pages are backed,
+        // never their content. A refusal does no harm.
         unsafe { libc::madvise(start.wrapping_add(skip).cast(), whole, libc::MADV_HUGEPAGE) };
     }
 }
@@ -89,7 +89,7 @@ fn refused(_: usize) -> bool {
 #[cfg(test)]
 pub(crate) use starve::{refused, starve, starve_after};
 
-/// Tests take the memory away to see the sorts do without.
+/// Tests take the memory away, to see that the sorts do without.
 #[cfg(test)]
 mod starve {
     use std::sync::Mutex;
@@ -97,7 +97,7 @@ mod starve {
 
     static TURN: Mutex<()> = Mutex::new(());
     static LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
-    /// How many scratches beyond the limit are granted all the same.
+    /// How many scratches beyond the limit are granted nevertheless.
     static GRANTED: AtomicUsize = AtomicUsize::new(0);
 
     pub(crate) fn refused(bytes: usize) -> bool {
@@ -111,7 +111,7 @@ mod starve {
         starve_after(0, limit, f);
     }
 
-    /// The same behind the first `granted` of them.
+    /// The same, after the first `granted` scratches.
     pub(crate) fn starve_after(granted: usize, limit: usize, f: impl FnOnce()) {
         struct Reset;
         impl Drop for Reset {

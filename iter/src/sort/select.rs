@@ -1,5 +1,5 @@
-//! The element that sorting would put at an index, without sorting: quickselect
-//! whose partition is parallel.
+//! The element that sorting would put at an index, found without sorting: quickselect with a parallel
+//! partition.
 #![forbid(unsafe_code)]
 
 use std::cmp::Ordering;
@@ -8,15 +8,15 @@ use tine_pool::current_num_threads;
 
 use super::{fork, leaf, partition, unstable};
 
-/// Shorter slices are left to std. Where the order is no order, the comparisons of its selection grow nearly with the cube of the length:
-/// 6.6 · 10⁸ of them, 1.2 s, just below this.
+/// Shorter slices are left to std. If the comparison is no order, the number of comparisons of std's selection
+/// grows nearly with the cube of the length: 6.6 · 10⁸ comparisons, 1.2 s, just below this length.
 const SHORT: usize = if cfg!(miri) { 128 } else { 20_000 };
-/// Shorter slices, and what is left of longer ones, are partitioned by this thread alone.
+/// Shorter slices, and short rests of longer slices, are partitioned by this thread alone.
 const CUTOFF: usize = if cfg!(miri) { 128 } else { 50_000 };
-/// What is left of a longer slice is left to std from here on.
+/// A rest of this length or less is left to std.
 const FEW: usize = if cfg!(miri) { 64 } else { 500 };
 
-/// Puts at `index` what sorting would put there. Nothing before it is greater, nothing after it is
+/// Puts at `index` the element that sorting would put there. Nothing before it is greater, nothing after it is
 /// less. `index` is less than the length.
 pub(super) fn nth<T, F>(v: &mut [T], index: usize, compare: &F)
 where
@@ -62,7 +62,7 @@ fn is_for_std<T>(v: &[T]) -> bool {
     v.len() < SHORT || size_of::<T>() == 0
 }
 
-/// Selects, where `less` and `no_more` partition a slice: first the elements that are less than a pivot, or that are
+/// Selects; `less` and `no_more` partition a slice: first the elements that are less than a pivot, or that are
 /// not greater. `sort` sorts a slice.
 fn narrow<T, F>(
     v: &mut [T],
@@ -74,8 +74,8 @@ fn narrow<T, F>(
 ) where
     F: Fn(&T, &T) -> Ordering,
 {
-    // Pivots come from samples. If several in a row are bad, the order is no order. Then std's
-    // selection would drop one element at a time, and sorting does not.
+    // Pivots come from samples. If several in a row are bad, the comparison is no order. Then std's selection
+    // would drop one element at a time; sorting does not.
     let mut patience = v.len().ilog2();
     let (mut rest, mut index) = (v, index);
     while rest.len() >= FEW {
@@ -116,18 +116,19 @@ fn parted<T: Send>(v: &mut [T], grain: usize, left: &(impl Fn(&T) -> bool + Sync
     }
 }
 
-/// The position of an element that belongs near `index`, and most likely on that side of it where
-/// more elements are: then the first partition leaves little more than those that are wanted.
+/// The position of an element that belongs near `index`, most likely on the side of it with more elements: then
+/// the first partition leaves little more than the wanted elements.
 fn pivot<T, F: Fn(&T, &T) -> Ordering>(v: &[T], index: usize, compare: &F) -> usize {
     let count = (v.len() / 512).clamp(64, 1024);
     let stride = v.len() / count;
-    // No two in the same place of their stretch, so that a pattern in the slice is not in the sample.
+    // No two positions lie at the same offset in their stretch, so that a pattern in the slice does not show in
+    // the sample.
     let place = |k: usize| k * stride + k.wrapping_mul(0x9e37_79b9) % stride;
     let mut sample: Vec<usize> = (0..count).map(place).collect();
     leaf::unstable(&mut sample, &|&a, &b| compare(&v[a], &v[b]));
     let part = index as f64 / v.len() as f64;
     let expected = part * count as f64;
-    // Three times as far as a sample strays.
+    // Three standard deviations of the sample.
     let slack = 3.0 * (expected * (1.0 - part)).sqrt() + 1.0;
     let rank = if part < 0.5 {
         expected + slack

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-/// What a slice looks like to a sample of it.
+/// What a sample says about a slice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Shape {
     /// A few long runs, up or down.
@@ -12,8 +12,8 @@ pub(super) enum Shape {
     Tidy,
     /// Most elements have an equal among a few hundred others.
     Few,
-    /// As `Few`, and more than a quarter of all elements are equal: a sort by comparison has them
-    /// in place at once.
+    /// As `Few`, and more than a quarter of all elements are equal: a sort by comparison has those in place at
+    /// once.
     Same,
     /// None of these.
     Random,
@@ -22,12 +22,12 @@ pub(super) enum Shape {
 /// With few distinct elements std's sorts are quick. Up to this length a second thread makes them
 /// slower.
 pub(super) const FEW_CUTOFF: usize = 1 << 17;
-/// Shorter slices are sorted so soon that the glance is a brief one.
+/// Shorter slices are sorted so soon that only a brief glance pays.
 const BRIEF: usize = 8192;
 
 impl Shape {
-    /// Looks at a slice of at least a few hundred elements. Runs may end in `ends` of a number of
-    /// windows: the more the other ways of sorting cost, the more runs are worth merging.
+    /// Looks at a slice of at least a few hundred elements. Runs may end in `ends` of the windows: the more the
+    /// other ways of sorting cost, the more runs are worth merging.
     pub(super) fn of<T, F>(v: &[T], ends: usize, compare: &F) -> Shape
     where
         F: Fn(&T, &T) -> Ordering,
@@ -45,7 +45,7 @@ impl Shape {
     }
 }
 
-/// What order there is, if there is any.
+/// The order that there is, if any.
 fn ordered<T, F: Fn(&T, &T) -> Ordering>(v: &[T], ends: usize, compare: &F) -> Option<Shape> {
     if in_runs(v, ends, compare) {
         Some(Shape::Runs)
@@ -56,7 +56,7 @@ fn ordered<T, F: Fn(&T, &T) -> Ordering>(v: &[T], ends: usize, compare: &F) -> O
     }
 }
 
-/// Whether each window is in order or in reverse, except for a few that are `pardoned`.
+/// Whether each window is in order or in reverse, except for `pardoned` windows.
 fn in_runs<T, F: Fn(&T, &T) -> Ordering>(v: &[T], mut pardoned: usize, compare: &F) -> bool {
     let (windows, length) = if v.len() < BRIEF { (16, 32) } else { (64, 64) };
     if v.len() < windows * length {
@@ -93,7 +93,7 @@ pub(super) fn mixed<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> bool 
     descents(v, compare).is_some_and(|part| (0.375..=0.625).contains(&part))
 }
 
-/// Which part of a sample of neighbours is out of order, if there are enough for one.
+/// The share of a sample of neighbours that is out of order; `None` if the slice is too short for a sample.
 fn descents<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> Option<f64> {
     let sample = (v.len() / 16).min(256);
     if sample < 16 {
@@ -102,8 +102,8 @@ fn descents<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> Option<f64> {
     let part = v.len() / sample;
     let mut descents = 0;
     for i in 0..sample {
-        // Somewhere in each part. With equal distances all places might be even, and two
-        // interleaved runs would look like one.
+        // Anywhere in each part. With equal distances all places might be even, and two interleaved runs would
+        // look like one run.
         let at = i * part + mix(i) % (part - 1);
         descents += usize::from(compare(&v[at + 1], &v[at]).is_lt());
     }
@@ -120,8 +120,8 @@ pub(super) fn few<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> bool {
     repeats(v, compare) != Shape::Random
 }
 
-/// What the elements that are equal to another one of a sample say. The sample is of places: a list of
-/// references would be compiled for each type.
+/// Decides by the elements of a sample that equal another element of it. The sample consists of places: a list
+/// of references would be compiled for each type.
 fn repeats<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> Shape {
     let mut all = [0; MOST];
     let mut len = 0;
@@ -134,8 +134,8 @@ fn repeats<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> Shape {
     rows(len, &|i| compare(&v[places[i]], &v[places[i + 1]]).is_eq())
 }
 
-/// Sorts a sample by insertion at the place that a binary search finds. For so few that takes about as
-/// long as std's sort, of which a program would hold one more copy.
+/// Sorts a sample by insertion at the place that a binary search finds. For a sample this small that takes
+/// about as long as std's sort, and a program would contain one more copy of std's sort.
 fn insert_all<T, F: Fn(&T, &T) -> Ordering>(v: &[T], places: &mut [usize], compare: &F) {
     for i in 1..places.len() {
         let place = places[i];
@@ -153,7 +153,7 @@ fn insert_all<T, F: Fn(&T, &T) -> Ordering>(v: &[T], places: &mut [usize], compa
     }
 }
 
-/// The most elements of a sample.
+/// The greatest number of elements of a sample.
 const MOST: usize = 256;
 
 /// The places of a sample, from all over a slice of `len` elements.
@@ -168,7 +168,7 @@ fn sample<T>(v: &[T]) -> impl Iterator<Item = &T> {
     places(v.len()).map(|place| &v[place])
 }
 
-/// What the rows of equal elements in a sorted sample of `len` say. `equal` says whether an element
+/// Decides by the rows of equal elements in a sorted sample of `len` elements. `equal` says whether an element
 /// equals the next one.
 fn rows(len: usize, equal: &dyn Fn(usize) -> bool) -> Shape {
     let (mut repeats, mut row, mut longest) = (0, 1, 1);

@@ -1,4 +1,4 @@
-//! The stable sort on many threads: chunks, and then all of them in one merge.
+//! The stable sort on many threads: chunks are sorted, and then all are merged at once.
 //!
 //! ```text
 //!   v:    [ chunk | chunk | chunk | chunk ]     each sorted, and copied to the room
@@ -7,15 +7,16 @@
 //!   v:    [ all x, in order | the rest    ]     each half by itself, and so on
 //! ```
 //!
-//! Merging two by two takes a round for each doubling, and at the end of each all threads wait for the
-//! last. Here they meet twice: after the chunks, and at the end. A part of the merge is cut where a
-//! pivot of its own would stand in each of its runs, until it is short; then one thread merges its runs
-//! two by two, near itself. Equal elements have the order of their places: the pivot's equals to its
-//! left belong before it, those to its right behind it. So many equal ones are cut apart as well.
+//! Merging two by two takes a round for each doubling, and at the end of each round all threads wait for the
+//! last. Here they meet twice: after the chunks, and at the end. A part of the merge is cut where a pivot of
+//! its own would stand in each of its runs, until the part is short; then one thread merges its runs two by
+//! two, in memory that stays near. Equal elements have the order of their places: elements equal to the pivot
+//! belong before it if they lie to its left, and behind it if they lie to its right. So even many equal
+//! elements are cut apart.
 //!
-//! A part is the only one to have its runs: no element is ever looked at by two threads. Until they are
-//! merged its values are in the room, and `v` holds stale bytes. Whatever ends a part brings them home,
-//! sorted or not.
+//! The runs of a part belong to that part alone: no element is ever looked at by two threads. Until they are
+//! merged, the values of a part are in the room, and `v` holds stale bytes. However a part ends, it brings them
+//! home, sorted or not.
 
 use std::cmp::Ordering;
 use std::hint::select_unpredictable;
@@ -27,7 +28,7 @@ use tine_pool::loops::requested;
 
 use super::{fork, merge, scratch::Scratch};
 
-/// How many elements a pivot is the median of.
+/// A pivot is the median of this many elements.
 const SAMPLE: usize = 31;
 
 /// Sorts `v` by `leaf` in `chunks` chunks and merges those through `room`, which is as long, in parts
@@ -47,7 +48,7 @@ pub(super) fn sort<T, F, L>(
     assert_eq!(v.len(), room.len());
     let length = v.len().div_ceil(chunks).max(1);
     let mut all = v.chunks_mut(length).zip(room.chunks_mut(length));
-    // Every chunk is copied, also where the sort is to stop: what follows relies on it.
+    // Every chunk is copied, also if the sort is to stop: the code below relies on it.
     let chunk = |(chunk, copy): (&mut [T], &mut [MaybeUninit<T>])| {
         if !requested() {
             leaf(chunk);
@@ -58,8 +59,8 @@ pub(super) fn sort<T, F, L>(
     let len = v.len();
     // SAFETY: as long as `room`, and every chunk of it was filled.
     let values = unsafe { std::slice::from_raw_parts_mut(room.as_mut_ptr().cast::<T>(), len) };
-    // SAFETY: a slice of values may be written as places; every `Part` leaves a value in each of its own,
-    // and together they have all.
+    // SAFETY: a slice of values may be written as places; every `Part` leaves a value in each of its own
+    // places, and together the parts have all places.
     let to = unsafe { std::slice::from_raw_parts_mut(v.as_mut_ptr().cast(), len) };
     let runs = values.chunks_mut(length).collect();
     fork::course(|| spread(Part { runs, to }, grain, compare, leaf));
@@ -95,15 +96,15 @@ where
     }
 }
 
-/// Sorted runs, and the place for what they come to. Dropped, it holds their values one after the other.
+/// Sorted runs, and the place where they go. When dropped, it puts their values there, one run after the other.
 struct Part<'v, T> {
     runs: Vec<&'v mut [T]>,
     to: &'v mut [MaybeUninit<T>],
 }
 
 impl<'v, T> Part<'v, T> {
-    /// Where each run is to be cut, so that what is before comes before what is behind; `None` if one
-    /// side would be short.
+    /// Where each run is to be cut, so that the elements before the cuts belong before those behind; `None` if
+    /// one side would be short.
     fn middle<F: Fn(&T, &T) -> Ordering>(&self, compare: &F) -> Option<Vec<usize>> {
         let (number, index) = self.pivot(compare);
         let pivot = &self.runs[number][index];
@@ -122,7 +123,7 @@ impl<'v, T> Part<'v, T> {
         let part = self.to.len() / SAMPLE;
         let (mut number, mut start) = (0, 0);
         for i in 0..SAMPLE {
-            // Somewhere in each part, as no run has its own place there.
+            // Anywhere in each part, since no run has its own place there.
             let at = i * part + (i.wrapping_mul(0x9E37_79B9) >> 8) % part;
             while at - start >= self.runs[number].len() {
                 start += self.runs[number].len();
@@ -145,7 +146,7 @@ impl<'v, T> Part<'v, T> {
         sample[SAMPLE / 2]
     }
 
-    /// Cuts each run at its end.
+    /// Cuts each run at its entry in `ends`.
     fn cut(mut self, ends: &[usize]) -> (Self, Self) {
         let runs = std::mem::take(&mut self.runs);
         let to = std::mem::take(&mut self.to);
@@ -179,7 +180,7 @@ impl<'v, T> Part<'v, T> {
         self.runs.clear();
         let to = std::mem::take(&mut self.to);
         let len = to.len();
-        // SAFETY: the runs are as long as `to`, all of which they have filled.
+        // SAFETY: the runs are together as long as `to`, and they have filled all of it.
         unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr().cast(), len) }
     }
 
@@ -199,8 +200,8 @@ impl<T> Drop for Part<'_, T> {
     }
 }
 
-/// How many elements of each run are `before` the pivot. All runs are searched in step, since the processor
-/// can wait for many elements at once; most are not near.
+/// How many elements of each run are `before` the pivot. All runs are searched in step, since the processor can
+/// wait for many elements at once; most of them are not in a near cache.
 fn search<T>(runs: &[&mut [T]], before: &impl Fn(&T) -> bool) -> Vec<usize> {
     let mut ends = vec![0; runs.len()];
     let longest = runs.iter().map(|run| run.len()).max().unwrap_or(0);
@@ -226,9 +227,9 @@ fn search<T>(runs: &[&mut [T]], before: &impl Fn(&T) -> bool) -> Vec<usize> {
 ///   spare: [          all              ]
 /// ```
 ///
-/// The first target is the one with which the last is `to`. Dropped, it brings the values home.
+/// The first target is chosen so that the last target is `to`. When dropped, it brings the values home.
 struct Rows<'v, T> {
-    /// Each run, in order: those of this round, and behind them what the last one left.
+    /// Each run, in order: the merged runs of this round, and behind them those that the last round left.
     runs: Vec<(*mut T, usize)>,
     to: *mut T,
     spare: *mut T,
@@ -264,7 +265,7 @@ impl<'v, T> Rows<'v, T> {
         }
     }
 
-    /// Merges pairs into `target`, where none of the runs is.
+    /// Merges pairs into `target`, where no run lies.
     fn round<F>(&mut self, target: *mut T, compare: &F)
     where
         T: Send,
@@ -276,10 +277,10 @@ impl<'v, T> Rows<'v, T> {
             let (b, b_len) = *self.runs.get(pair + 1).unwrap_or(&(ptr::dangling_mut(), 0));
             // SAFETY: a run is initialised, and no other reference leads there.
             let a = unsafe { std::slice::from_raw_parts_mut(a, a_len) };
-            // SAFETY: as above, or none at all; the runs lie apart.
+            // SAFETY: as above, or the run is empty; the runs lie apart.
             let b = unsafe { std::slice::from_raw_parts_mut(b, b_len) };
-            // SAFETY: all runs together are as long as the target, those so far as what of it is before
-            // `at`; and none of the runs that are left is there.
+            // SAFETY: all runs together are as long as the target, and those merged so far are as long as the
+            // part before `at`; and none of the runs that are left lies there.
             let dst = unsafe { std::slice::from_raw_parts_mut(at.cast(), a_len + b_len) };
             merge::merge(a, b, dst, usize::MAX, compare);
             // From here on the values are there.
@@ -297,7 +298,7 @@ impl<T> Drop for Rows<'_, T> {
     fn drop(&mut self) {
         let mut to = self.to;
         for &(run, len) in &self.runs {
-            // What lies there lies in its place.
+            // A run that already lies in its place is not copied.
             if run != to {
                 // SAFETY: the runs together are as long as `to`, and this one lies in other memory.
                 unsafe { ptr::copy_nonoverlapping(run, to, len) };

@@ -8,11 +8,10 @@
 //!   v:       [   everything      ]        merged back
 //! ```
 //!
-//! Two merges make one run of four, so the result ends where it began. Up to
-//! four threads take 4 chunks, or 16, 64 … under a token; more threads merge all
-//! chunks at once: `spread.rs`. Extra memory: room for `n` elements, asked
-//! for when std has given back its own. Without it the chunks are merged in
-//! place.
+//! Two merges make one run out of four, so the result ends where it began. Up to four threads sort 4 chunks, or
+//! 16, 64 … under a token. If there are more threads, all chunks are merged at once: `spread.rs`. Extra memory:
+//! room for `n` elements, which is requested after std has given back its own. Without it the chunks are merged
+//! in place.
 
 use std::cmp::Ordering;
 use std::mem::MaybeUninit;
@@ -27,14 +26,14 @@ use super::{fork, inplace, leaf, merge, runs, scratch::Scratch, shape, spread};
 /// Shorter slices are left to std: waking a second thread costs more than it
 /// saves.
 pub(super) const CUTOFF: usize = if cfg!(miri) { 128 } else { 20_000 };
-/// A chunk that is sorted in one go under a token has at most about this many elements.
+/// Under a token, a chunk that is sorted in one go has at most about this many elements.
 const WAIT: usize = 1 << 16;
 
-/// More chunks than this are not made where all are merged at once: every cut looks into each.
+/// The greatest number of chunks that are merged at once: every cut looks into each chunk.
 const MOST_CHUNKS: usize = 256;
-/// Nor shorter ones.
+/// The least length of such a chunk.
 const CHUNK: usize = if cfg!(miri) { 32 } else { 1024 };
-/// What one thread merges has at most about this many bytes, to be near it.
+/// A part that one thread merges has at most about this many bytes, so that it stays in a near cache.
 const NEAR: usize = 1 << 19;
 
 /// Sorts `v`, keeping equal elements in their order.
@@ -62,8 +61,8 @@ where
     });
 }
 
-/// Sorts words that a sample showed to be in runs. Their order is known to be one, so std's sort
-/// is compiled as it is, and not once more for comparisons that lie.
+/// Sorts words that a sample showed to be in runs. Their order is known to be a total order, so std's sort is
+/// compiled as it is, and not once more for comparisons that are no order.
 pub(super) fn sort_runs<W: Copy + Ord + Send>(v: &mut [W]) {
     let threads = match v.len() < CUTOFF {
         true => 1,
@@ -75,7 +74,7 @@ pub(super) fn sort_runs<W: Copy + Ord + Send>(v: &mut [W]) {
     in_chunks(v, threads, &W::cmp, &|chunk: &mut [W]| chunk.sort());
 }
 
-/// Sorts by `leaf` in chunks and merges those.
+/// Sorts chunks by `leaf` and merges them.
 pub(super) fn in_chunks<T, F, L>(v: &mut [T], threads: usize, compare: &F, leaf: &L)
 where
     T: Send,
@@ -92,7 +91,7 @@ where
     while (1 << (2 * levels)) < threads && levels < 5 {
         levels += 1;
     }
-    // Under a token chunks are no longer than may be waited for.
+    // Under a token, chunks are no longer than a caller may have to wait for.
     while is_bound() && v.len() >> (2 * levels) > WAIT && levels < 5 {
         levels += 1;
     }
@@ -106,9 +105,9 @@ where
     }
 }
 
-/// The number of chunks, and how long the parts may be that one thread merges.
+/// The number of chunks, and the greatest length of the parts that one thread merges.
 fn spread_sizes<T>(len: usize, threads: usize) -> (usize, usize) {
-    // More than threads, so that all end at about the same time.
+    // More chunks than threads, so that all threads end at about the same time.
     let mut chunks = (2 * threads)
         .next_power_of_two()
         .min(MOST_CHUNKS)
@@ -156,7 +155,7 @@ fn cuts(len: usize) -> [usize; 3] {
     [half / 2, half, half + (len - half) / 2]
 }
 
-/// Calls `leaf` for every one of `4^levels` chunks.
+/// Calls `leaf` for each of the `4^levels` chunks.
 fn chunks<T: Send, L: Fn(&mut [T]) + Sync>(v: &mut [T], levels: u32, leaf: &L) {
     if requested() {
         return;
@@ -259,14 +258,14 @@ where
     true
 }
 
-/// Merges the two sorted halves of `room` into `v`. All of `room` holds values
-/// by now, and `v` their stale copies.
+/// Merges the two sorted halves of `room` into `v`. By now all of `room` holds values, and `v` holds their
+/// stale copies.
 fn back<T, F>(room: &mut [MaybeUninit<T>], v: &mut [T], mid: usize, grain: usize, compare: &F)
 where
     T: Send,
     F: Fn(&T, &T) -> Ordering + Sync,
 {
-    /// Whatever happens, the values go home; if the merge unwinds, unmerged.
+    /// Whatever happens, the values go home; unmerged if the merge unwinds.
     struct Home<T> {
         from: *const T,
         to: *mut T,
@@ -283,8 +282,7 @@ where
     // SAFETY: `room` is as long as `v`, and the caller has filled all of it.
     let values = unsafe { std::slice::from_raw_parts_mut(from, len) };
     let to = v.as_mut_ptr();
-    // SAFETY: a slice of values may be written as places; `Home` and the merge
-    // between them leave a value in each.
+    // SAFETY: a slice of values may be written as places; `Home` and the merge together leave a value in each.
     let places = unsafe { std::slice::from_raw_parts_mut(to.cast::<MaybeUninit<T>>(), len) };
     let home = Home { from, to, len };
     let (a, b) = values.split_at_mut(mid);

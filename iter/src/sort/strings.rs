@@ -1,7 +1,6 @@
-//! Strings and byte vectors. Comparing them means waiting for memory, since
-//! each element points somewhere else. So all threads fetch the next eight
-//! bytes of every element once, and the elements are sorted by these as words.
-//! Elements with one word in common are sorted further by what follows.
+//! Strings and byte vectors. Comparing them means waiting for memory, since each element points somewhere else.
+//! So all threads fetch the next eight bytes of every element once, and the elements are sorted by these bytes
+//! as words. Elements with equal words are sorted further by the bytes behind them.
 
 use super::radix::keyed;
 use super::{fork, stable};
@@ -10,8 +9,8 @@ use super::{fork, stable};
 pub(super) const SHORTEST: usize = if cfg!(miri) { 64 } else { 2048 };
 /// If more elements than this share a word, they are sorted by the next word.
 const LONG: usize = 1024;
-/// After this many words, elements that are still alike are compared: in some
-/// inputs each word tells only a few apart.
+/// After this many words, elements that are still equal are compared: in some inputs each word tells only a few
+/// apart.
 const WORDS: u32 = 12;
 
 /// An element that is ordered by its bytes.
@@ -45,15 +44,14 @@ pub(super) fn sort<T: Bytes>(v: &mut [T]) -> bool {
     sort_from(v, common, WORDS, threads)
 }
 
-/// Sorts elements that have their first `depth` bytes in common, by at most
-/// `words` words before they are compared.
+/// Sorts elements that have their first `depth` bytes in common, by at most `words` words before they are
+/// compared.
 fn sort_from<T: Bytes>(v: &mut [T], depth: usize, words: u32, threads: usize) -> bool {
     let word = |value: &T| word_at(value.bytes(), depth);
     let ties = |tied: &mut [T]| {
         let word = word(&tied[0]);
         let compare = |a: &T, b: &T| tail(a, depth).cmp(tail(b, depth));
-        // A word without a zero byte is not the end of a string, so each
-        // element has all of it.
+        // A word without a zero byte does not reach the end of a string, so each element has all of it.
         let whole = !word.to_be_bytes().contains(&0);
         if tied.len() <= LONG || !whole || words == 0 {
             return stable::sort_by(tied, &compare);
@@ -70,8 +68,7 @@ fn tail<T: Bytes>(value: &T, depth: usize) -> &[u8] {
     &value.bytes()[depth..]
 }
 
-/// The eight bytes from `depth` on as a number in their order, zeros where
-/// there are none.
+/// The eight bytes from `depth` on as a number with the same order; zeros stand for bytes behind the end.
 #[inline]
 fn word_at(bytes: &[u8], depth: usize) -> u64 {
     let rest = &bytes[depth..];
@@ -85,8 +82,8 @@ fn word_at(bytes: &[u8], depth: usize) -> u64 {
     }
 }
 
-/// The number of bytes that all of `v` begin with. A sample stops the search
-/// where, as in most inputs, there are none.
+/// The number of bytes that all of `v` begin with. If there are none, as in most inputs, a sample finds that
+/// out and ends the search.
 fn common_prefix<T: Bytes>(v: &[T], threads: usize) -> usize {
     const SAMPLE: usize = 32;
     let first = v[0].bytes();

@@ -1,8 +1,8 @@
 //! The unstable sort by comparison: quicksort in place, its halves in
 //! parallel, std's sort at the leaves. Extra memory: the stack.
 //!
-//! A pivot, like every element, is looked at by one thread at a time. It travels by unique
-//! reference to the side whose left neighbour it is.
+//! A pivot, like every element, is looked at by one thread at a time. It is passed by unique reference to the
+//! side whose left neighbour it is.
 #![forbid(unsafe_code)]
 
 use std::cmp::Ordering;
@@ -20,11 +20,11 @@ pub(super) const CUTOFF: usize = if cfg!(miri) { 128 } else { 20_000 };
 const WIDE: usize = 32;
 /// Shorter parts are not worth a fork.
 const SHORTEST: usize = if cfg!(any(test, miri)) { 32 } else { 2048 };
-/// At this length blocks stop paying, and std sorts by insertion.
+/// At this length blocks no longer pay, and std sorts by insertion.
 const SMALL: usize = 20;
 /// Before a part of more elements than this, the sort asks whether it is to end.
 const ENDS: usize = if cfg!(miri) { 64 } else { 1024 };
-/// This many elements are sorted to see whether others like them are nearly in order.
+/// This many elements are sorted, to see whether the slice is nearly in order.
 const PROBE: usize = 2048;
 
 /// Sorts `v`; equal elements may end in any order.
@@ -33,7 +33,7 @@ where
     T: Send,
     F: Fn(&T, &T) -> Ordering + Sync,
 {
-    // Of values of no size there may be more than can be looked at, and all orders of them are one.
+    // There may be more values of size zero than can be looked at, and all their orders are the same.
     if size_of::<T>() == 0 {
         return;
     }
@@ -53,7 +53,7 @@ where
     in_parts(v, current_num_threads(), compare);
 }
 
-/// Sorts `v`, of which no order is expected, on this many threads.
+/// Sorts `v`, in which no order is expected, on this number of threads.
 pub(super) fn in_parts<T, F>(v: &mut [T], threads: usize, compare: &F)
 where
     T: Send,
@@ -87,14 +87,14 @@ fn tidy<T, F: Fn(&T, &T) -> Ordering>(v: &mut [T], compare: &F) -> bool {
     size_of::<T>() <= WIDE && shape::tidy(v, compare) && nearly::sort(&mut v[..some], compare)
 }
 
-/// What all the forks of one sort know.
+/// What all forks of one sort share.
 struct Plan<'a, F> {
     compare: &'a F,
-    /// While parts are longer than this, there are fewer of them than threads.
+    /// While parts are longer than this, there are fewer parts than threads.
     shared: usize,
     /// At this length a part is sorted by one thread.
     fork: usize,
-    /// At this length a part is not partitioned any more.
+    /// At this length a part is no longer partitioned.
     leaf: usize,
     /// Whether parts are likely to be in order except for a few elements.
     tidy: bool,
@@ -114,7 +114,7 @@ impl<F> Plan<'_, F> {
         }
     }
 
-    /// Sorts a part that is not partitioned any more.
+    /// Sorts a part that is no longer partitioned.
     fn finish<T>(&self, v: &mut [T])
     where
         F: Fn(&T, &T) -> Ordering,
@@ -162,8 +162,8 @@ fn quicksort<'v, T, F>(
             .is_some_and(|before| compare(before, pivot).is_ge())
         {
             // The pivot is the least element, so those equal to it are in place at once.
-            // By blocks whatever the order: each way for each closure is compiled, and there are few
-            // such passes.
+            // By blocks, whatever the order: each way of partitioning is compiled for each closure, and there
+            // are few such passes.
             let equal = partition::by_blocks(rest, |x| compare(pivot, x).is_ge());
             if equal < rest.len() / 8 {
                 patience -= 1;
@@ -194,8 +194,8 @@ fn quicksort<'v, T, F>(
     }
 }
 
-/// The index of an element near the middle: medians of three of medians of
-/// three, of a sample that grows with the slice.
+/// The index of an element near the middle: medians of three of medians of three, from a sample that grows with
+/// the slice.
 pub(super) fn pivot<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> usize {
     let depth = match v.len() {
         0..64 => 0,
@@ -207,7 +207,7 @@ pub(super) fn pivot<T, F: Fn(&T, &T) -> Ordering>(v: &[T], compare: &F) -> usize
     median(v, v.len() / 6, v.len() / 3, depth, compare)
 }
 
-/// The median of three positions, `stride` apart from `first` on. Each is itself a median of the
+/// The median of three positions, `stride` apart, from `first` on. Each of the three is itself a median of the
 /// three around it, to the given depth.
 fn median<T, F: Fn(&T, &T) -> Ordering>(
     v: &[T],

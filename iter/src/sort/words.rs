@@ -1,13 +1,12 @@
-//! Slices whose elements are plain words, sorted in the order of the primitives that the words
-//! stand for. They are counted, merged or scattered, whichever suits the input.
+//! Slices whose elements are plain words, sorted in the order of the primitives that the words stand for. They
+//! are counted, merged or scattered, whichever suits the input.
 //!
-//! There is one sort for each width, and it knows only unsigned words. Other primitives are turned
-//! into their *unsigned images* in place, sorted, and turned back. So a program that sorts `i64`,
-//! `f64` and `usize` holds the sort of eight bytes once, and one that sorts none of them holds
-//! nothing.
+//! There is one sort for each width, and it knows only unsigned words. Other primitives are turned into their
+//! *unsigned images* in place, sorted, and turned back. So a program that sorts `i64`, `f64` and `usize`
+//! contains the sort of eight bytes once, and a program that sorts none of them does not contain it.
 //!
-//! The sort of eight bytes is used most. It is compiled with this crate and costs a program that
-//! uses it one call. The others are compiled where they are used.
+//! The sort of eight bytes is used most. It is compiled with this crate, and a program that uses it contains
+//! only a call. The others are compiled where they are used.
 #![forbid(unsafe_code)]
 
 use std::any::TypeId;
@@ -19,7 +18,7 @@ use super::radix::key::Total;
 use super::radix::{counted, plain, strays, word::OwnKey, word::RadixBits};
 use super::{fork, runs, shape::FEW_CUTOFF, shape::Shape, stable};
 
-/// The type that a word's bits come from.
+/// The type that the bits of a word come from.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     Unsigned,
@@ -59,7 +58,7 @@ impl<W: RadixBits> Image<W> {
         bits ^ self.flip ^ (bits.negative() & self.fold)
     }
 
-    /// The bits of which this is the image: folding has left the sign alone.
+    /// The bits whose image this is; folding has left the sign alone.
     #[inline(always)]
     fn back(self, image: W) -> W {
         let bits = image ^ self.flip;
@@ -150,7 +149,7 @@ fn by_image<W: OwnKey>(v: &mut [W], image: Image<W>) {
     if image.is_identity() {
         return by_own_order(v);
     }
-    // If there is nothing to do, nothing is turned.
+    // If the images are in order already, nothing is turned.
     if settle(v, image) {
         return;
     }
@@ -166,7 +165,7 @@ fn by_std<W: OwnKey>(v: &mut [W], image: Image<W>) {
         return v.sort_unstable_by(W::cmp);
     }
     if image == Image::new(Kind::Signed, false) {
-        // Turning them would take longer than the sort where they are in order.
+        // If the words are in order, turning them would take longer than the sort.
         return v.sort_unstable_by(|a, b| {
             let image = Image::new(Kind::Signed, false);
             image.of(*a).cmp(&image.of(*b))
@@ -177,14 +176,14 @@ fn by_std<W: OwnKey>(v: &mut [W], image: Image<W>) {
     v.iter_mut().for_each(|word| *word = image.back(*word));
 }
 
-/// Whether the images are in order now, because they already were, in one direction or the other.
-/// For the usual images the compiler knows the image, which takes half the time.
+/// Whether the images are in order now, because they already were in order or in reverse. For the usual images
+/// the image is known to the compiler, which halves the time.
 fn settle<W: OwnKey>(v: &mut [W], image: Image<W>) -> bool {
     #[inline(always)]
     fn order<W: OwnKey>(image: Image<W>, a: W, b: W) -> Ordering {
         image.of(a).cmp(&image.of(b))
     }
-    // Closures that hold nothing: their image is in their code.
+    // Closures that capture nothing: their image is a constant in their code.
     if image == Image::new(Kind::Signed, false) {
         runs::settle(v, &|a: &W, b: &W| {
             order(Image::new(Kind::Signed, false), *a, *b)
@@ -198,7 +197,7 @@ fn settle<W: OwnKey>(v: &mut [W], image: Image<W>) -> bool {
     }
 }
 
-/// Replaces every word by `f` of it; without a fold, that is to flip it.
+/// Replaces every word by `f` of it; if the image has no fold, `f` is replaced by flipping bits.
 fn turn<W: OwnKey>(v: &mut [W], image: Image<W>, f: &(impl Fn(W) -> W + Sync)) {
     if image.fold == W::default() {
         each(v, &|word| word ^ image.flip);

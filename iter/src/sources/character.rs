@@ -49,14 +49,14 @@ fn at(position: u32) -> char {
 
 fn before_gap(position: u32) -> char {
     debug_assert!(position < GAP, "a position before the gap");
-    // SAFETY: called with positions below the gap, which are codes of characters.
+    // SAFETY: only called with positions below the gap, which are codes of characters.
     unsafe { char::from_u32_unchecked(position) }
 }
 
 fn behind_gap(position: u32) -> char {
     debug_assert!(position >= GAP, "a position behind the gap");
-    // SAFETY: the position lies below another one, which is at most one after a character's. So it
-    // is a character's; the number that `Position::of` took from the code is added again.
+    // SAFETY: the position lies below another position, which is at most one behind a character's. So it is the
+    // position of a character; the number that `Position::of` subtracted from the code is added again.
     unsafe { char::from_u32_unchecked(position + GAP_LEN) }
 }
 
@@ -88,7 +88,7 @@ impl Producer for Characters {
     }
 
     fn split_at(self, index: usize) -> (Self, Self) {
-        // The end itself need not be a character's position.
+        // The end itself need not be the position of a character.
         assert!(
             index <= self.0.len(),
             "a range of characters was cut behind its end, at {index}"

@@ -42,8 +42,8 @@ where
     }
 }
 
-// The bounds on `T`, rather than one impl for each type, let the compiler infer
-// the type of `0..100` from what is done with its items.
+// The bounds on `T`, rather than one impl for each type, let the compiler infer the type of `0..100` from how
+// its items are used.
 impl<T: RangeInteger> ParallelIterator for Iter<T> {
     type Item = T;
 

@@ -73,7 +73,7 @@ impl<S: Stretch, C: UnindexedConsumer<S::Item>> Consumer<S> for Feed<C> {
     }
 
     fn split_at(self, places: usize) -> (Self, Self, C::Reducer) {
-        // What advances is asked to do so by places, and then has to be cut at places too.
+        // A consumer that advances does so by places, so it must be cut at places too.
         if C::ADVANCES {
             let (left, right, reducer) = self.0.split_at(places);
             return (Feed(left), Feed(right), reducer);
@@ -106,7 +106,7 @@ impl<S: Stretch, C: Consumer<S::Item>> Folder<S> for FeedFolder<C, S::Item> {
     /// Once for a block, and so the one place of the loop over its items.
     #[inline(never)]
     fn consume(self, stretch: S) -> Self {
-        // What advances looks at tokens between blocks.
+        // A consumer that advances looks at tokens between blocks.
         FeedFolder(match C::ADVANCES {
             true => stretch.feed(Block(self.0)).0,
             false => stretch.feed(Looked::new(self.0)).into_inner(),

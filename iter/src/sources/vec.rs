@@ -2,11 +2,11 @@
 
 // The only place where sources move values by hand.
 //
-// `Slots` owns the values of a stretch of memory that it borrows. It is made of a vector whose
-// length no longer covers them, or of an array that will not drop them. From then on each value has
-// one owner: the slots, the iterator that they became, or whatever that iterator handed it to. An
-// owner that is dropped on the way, by a panic or by a folder that is full, drops exactly the
-// values that it still owns. An owner that is forgotten leaks its values, which is sound.
+// `Slots` owns the values of a stretch of memory that it borrows. It is made from a vector whose length no
+// longer covers them, or from an array that will not drop them. From then on each value has one owner: the
+// slots, the iterator made from them, or whatever received the value from that iterator. An owner that is
+// dropped before its end, by a panic or because a folder is full, drops exactly the values that it still owns.
+// An owner that is forgotten leaks its values, which is sound.
 
 use crate::convert::ParallelDrainRange;
 use crate::plumbing::{Producer, ProducerCallback};
@@ -36,7 +36,7 @@ indexed! {
     [T: Send] IntoIter<T> => T;
     len(it) it.vec.len();
     with(it, callback) {
-        // Once all is drained, the vector has only its buffer to free.
+        // When all items are drained, the vector has only its buffer to free.
         let mut vec = it.vec;
         vec.par_drain(..).with_producer(callback)
     };
@@ -126,8 +126,8 @@ impl<T: Send> Drain<'_, T> {
         let from = unsafe { base.add(end) };
         // SAFETY: `start` is within the buffer.
         let to = unsafe { base.add(start) };
-        // SAFETY: the tail's values were never lent and lie within the buffer. Those of the gap,
-        // which it may overwrite, have no owner any more.
+        // SAFETY: the tail's values were never lent and lie within the buffer. The values of the gap, which it
+        // may overwrite, have no owner any more.
         unsafe { ptr::copy(from, to, tail) };
         // SAFETY: the kept values and the tail now lie side by side.
         unsafe { self.vec.set_len(start + tail) };

@@ -301,8 +301,8 @@ where
             opened,
             children_of,
         } = self;
-        // The branch above `node`: its ancestors, each with those of its children that are still to
-        // come. The branch grows with the depth of the tree; the call stack does not.
+        // The branch above `node`: its ancestors, each with its remaining children. The branch grows with the
+        // depth of the tree; the call stack does not.
         let mut branch = Vec::new();
         for subtree in ahead {
             let mut children = children_of(&subtree).into_iter();

@@ -51,7 +51,7 @@ fn the_far_end_of_many() {
     }
 }
 
-/// What nothing sees is not walked: else none of these would end.
+/// Items that nothing sees are not walked: otherwise none of these would end.
 #[test]
 fn long_steps() {
     const QUARTER: usize = MAX / 8;

@@ -1,6 +1,5 @@
-//! A source, an adapter and a consumer as others write them, against nothing
-//! but the public plumbing: a range of squares, and a counter on the way, the
-//! way progress bars are made.
+//! A source, an adapter and a consumer as other crates write them, with nothing but the public plumbing: a
+//! range of squares, and a counter on the way, as progress bars are made.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 

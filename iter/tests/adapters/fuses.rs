@@ -1,5 +1,5 @@
-//! `panic_fuse` before adapters that rely on how many items there are: the panic that comes out is
-//! the user's, and closures never see a part of what they are promised.
+//! `panic_fuse` before adapters that rely on the number of items: the panic that comes out is the user's, and
+//! closures never see only a part of what they are promised.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use tine_iter::prelude::*;
 use tine_pool::ThreadPoolBuilder;
 
-/// What the one item on purpose carries; no hook prints it.
+/// The payload of the one panic on purpose; no hook prints it.
 struct OnPurpose;
 
 const LEN: usize = 2000;
-/// The item that panics, and the one that waits for that. In a loop of all items they lie in different halves.
+/// The item that panics, and the item that waits for that. In a loop of all items they lie in different halves.
 const BAD: usize = 1500;
 const SLOW: usize = 604;
 
@@ -50,7 +50,7 @@ impl Blown {
     }
 }
 
-/// Calls `op` with what makes the items, some times; each time it panics as planned, and in no other way.
+/// Calls `op` several times with the items' maker; each time it panics as planned, and in no other way.
 fn panics_as_planned(op: impl Fn(&(dyn Fn(usize) -> usize + Sync)) + Sync) {
     let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     for _ in 0..if cfg!(miri) { 1 } else { 10 } {
@@ -100,7 +100,7 @@ fn pairs_are_of_the_same_place() {
     });
 }
 
-/// The last items of what has the fuse are run by another thread, which goes on with what follows.
+/// Another thread runs the last items of what has the fuse, and goes on with the items behind.
 #[test]
 fn what_follows_keeps_its_place() {
     const MIDDLE: usize = LEN / 2;
@@ -130,7 +130,7 @@ fn what_follows_keeps_its_place() {
     assert_eq!(wrong.into_inner(), 0);
 }
 
-/// The other pieces end also where positions count.
+/// The other pieces also end where positions count.
 #[test]
 fn others_stop() {
     let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();

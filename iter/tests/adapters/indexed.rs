@@ -208,7 +208,7 @@ fn steps_of_none() {
     let _ = (0..2).into_par_iter().step_by(0);
 }
 
-/// What is skipped is not made where nothing sees whether it is. With more items than can be made, this ends.
+/// Skipped items are not made if nothing can see whether they are. With more items than can be made, this ends.
 #[test]
 fn skipping_a_range_or_a_slice_takes_no_time() {
     let numbers = (0..usize::MAX).into_par_iter().skip(usize::MAX - 2);

@@ -1,7 +1,6 @@
-//! Sources that lie: about how many items they have, anew each time they are asked, and about where
-//! their items divide. No answer is demanded of what is made of them but one: an honest source
-//! beside them hands out none but its own items, and each of them at most once; and what was made
-//! is dropped once.
+//! Sources that lie: about the number of their items, anew each time they are asked, and about where their
+//! items divide. Only this is demanded of the result: an honest source beside them hands out no items but its
+//! own, and each of them at most once; and what was made is dropped once.
 
 use std::collections::LinkedList;
 use std::ops::Range;
@@ -16,14 +15,14 @@ use tine_iter::prelude::*;
 
 use crate::kit::refused;
 
-/// What `says` says when it is asked for the nth time, and `has` items.
+/// What `says` answers when it is asked for the nth time, while there are `has` items.
 struct Liar {
     says: Vec<usize>,
     asked: AtomicUsize,
     has: usize,
 }
 
-/// The producer of a liar: it can be cut anywhere, and then still has all items.
+/// The producer of a liar: it can be cut anywhere, and then each part still has all items.
 struct Anything(usize);
 
 impl Producer for Anything {
@@ -102,7 +101,7 @@ impl Seen {
     }
 }
 
-/// Runs a pipeline of a liar and of an honest source, to its end or to a panic.
+/// Runs a pipeline with a liar and an honest source, to its end or to a panic.
 fn run(says: &[usize], has: usize, range: Range<usize>) -> Result<(), String> {
     let liar = || Liar {
         says: says.to_vec(),
@@ -231,7 +230,7 @@ impl IndexedParallelIterator for Overreach {
     }
 }
 
-/// Consumers, too, are cut where a stranger says. They refuse, or do what they would do else.
+/// Consumers are also cut where other code says. They refuse, or do what they would do otherwise.
 #[test]
 fn consumers_cut_anywhere() {
     for at in [

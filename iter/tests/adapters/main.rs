@@ -1,5 +1,5 @@
-//! Every adapter and reducing sink against its std twin; how often state is
-//! made; what a panic and what a lie leaves; and lengths at the limit.
+//! Every adapter and reducing sink against its std twin; how often state is made; what a panic leaves, and what
+//! a lie leaves; and lengths at the limit.
 #[path = "../sources/kit.rs"]
 #[allow(dead_code)]
 mod kit;

@@ -35,7 +35,7 @@ impl Drop for Item {
     }
 }
 
-/// What a panic on purpose carries; no hook prints it.
+/// The payload of a panic on purpose; no hook prints it.
 struct OnPurpose;
 
 /// Goes off for one item in the middle.
@@ -450,7 +450,7 @@ const PIPELINES: &[(&str, Pipeline)] = &[
     }),
 ];
 
-/// One test for all, so that no other test makes items meanwhile.
+/// A single test for all, so that no other test makes items meanwhile.
 #[test]
 fn every_closure() {
     for (what, run) in PIPELINES {

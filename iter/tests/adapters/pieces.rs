@@ -20,7 +20,7 @@ fn pool(threads: usize) -> ThreadPool {
         .unwrap()
 }
 
-/// Runs `op` on a thread of its own, and gives up on it after five minutes.
+/// Runs `op` on a separate thread, and gives up on it after five minutes.
 fn in_time<R: Send + 'static>(op: impl FnOnce() -> R + Send + 'static) -> R {
     let (done, wait) = channel();
     let worker = thread::spawn(move || done.send(op()).unwrap());
@@ -55,8 +55,7 @@ impl Clone for Seed<'_> {
     }
 }
 
-/// What was done, how many states it made, and how many pieces were stolen
-/// meanwhile.
+/// What was done, how many states that made, and how many pieces were stolen meanwhile.
 type Made = (&'static str, usize, usize);
 
 /// How often each adapter and sink that makes states made one.
@@ -164,8 +163,8 @@ fn one_thread_makes_one_state() {
     }
 }
 
-/// The piece that a call begins with, and each that another thread took from
-/// it: a thread that goes on with a half that no other took goes on with the same state.
+/// The piece that a call begins with, and each piece that another thread took from it: a thread that goes on
+/// with a half that no other thread took goes on with the same state.
 #[test]
 fn a_state_for_each_piece_that_changed_hands() {
     for threads in [2, 8] {
@@ -182,8 +181,7 @@ fn a_state_for_each_piece_that_changed_hands() {
     }
 }
 
-/// Each state sees a contiguous run of the items, and all of them together see
-/// each item once.
+/// Each state sees a contiguous run of the items, and all of them together see each item once.
 #[test]
 fn a_state_sees_a_contiguous_piece() {
     let pieces = Mutex::new(Vec::new());
@@ -270,7 +268,8 @@ fn a_panic_in_one_piece_does_not_stop_the_others() {
     }
 }
 
-/// As many items as threads wait for each other in a call now and then, after this number of calls that are over at once.
+/// Every so often, in one call, as many items as threads wait for each other; in the `before` calls between, no
+/// item waits.
 fn meet(threads: usize, before: usize) {
     in_time(move || {
         pool(threads).install(|| {

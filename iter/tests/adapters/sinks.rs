@@ -1,4 +1,4 @@
-//! Sinks that make one value of all items.
+//! Sinks that make a single value from all items.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;

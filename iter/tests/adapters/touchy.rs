@@ -1,12 +1,12 @@
-//! Destructors that panic, of items that are not wanted any more and of states: what was made until
-//! then is dropped all the same, and once.
+//! Destructors that panic, of items that are no longer wanted and of states: what was made until then is
+//! dropped nevertheless, and once.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use tine_iter::prelude::*;
 
-/// Counts how often it is dropped, and panics then if it is the touchy one.
+/// Counts how often it is dropped, and panics then if it is the touchy value.
 struct Item<'d> {
     number: usize,
     touchy: bool,
@@ -185,7 +185,7 @@ fn gaps() {
     }
 }
 
-/// An error is made, and then what was collected until then panics when it is dropped.
+/// An error is made, and then the collected items panic when they are dropped.
 #[test]
 fn what_was_collected_before_an_error() {
     struct Error<'e>(&'e AtomicUsize);

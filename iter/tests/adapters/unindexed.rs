@@ -58,8 +58,8 @@ fn positions() {
     }
 }
 
-/// What lies between two items, and only that, is a gap: however the items came
-/// to be cut, and however many pieces held none.
+/// A gap is what lies between two items, and nothing else: however the items were cut, and however many pieces
+/// held none.
 #[test]
 fn gaps() {
     for len in LENS {

@@ -1,4 +1,4 @@
-//! The methods that change slices, against those of std.
+//! The methods that change slices, against std's methods.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
@@ -255,8 +255,8 @@ fn keys_that_lie() {
     });
 }
 
-/// With more than 4096 buckets the elements are sorted, and asked once more for where each number begins. What is returned
-/// says the truth about the last answers.
+/// With more than 4096 buckets the elements are sorted, and asked once more where each number begins. The
+/// result agrees with the last answers.
 #[test]
 fn keys_that_lie_in_the_end() {
     const BUCKETS: usize = 5_000;

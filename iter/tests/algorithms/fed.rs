@@ -105,10 +105,10 @@ fn a_panic_ends_it_and_drops_the_rest() {
     });
 }
 
-/// Items that were short until then are foretold to last no time, and run many in a row.
+/// Items that have been short so far are expected to take no time, and many run in a row.
 #[test]
 fn a_panic_ends_it_before_the_next_item_of_any_thread() {
-    /// More items than a thread has in hand beside its stack.
+    /// More items than a thread holds outside its stack.
     const IN_HAND: usize = 1000;
     /// How many items the panic has dropped.
     static DROPPED: AtomicUsize = AtomicUsize::new(0);

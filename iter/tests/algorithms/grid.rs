@@ -1,4 +1,4 @@
-//! Grids: rows with those around them, tiles with a halo, exclusive tiles.
+//! Grids: rows with the rows around them, tiles with a halo, exclusive tiles.
 
 use quickcheck::quickcheck;
 use tine_iter::algorithms::{ParallelGrid, ParallelGridMut};
@@ -6,7 +6,7 @@ use tine_iter::prelude::*;
 
 use crate::kit::{Census, bomb, in_pools, message, numbers, panics};
 
-/// The sum of the cells around each, the edge taken to go on for ever.
+/// The sum of the cells around each cell; the edge is taken to go on for ever.
 fn blurred(cells: &[u64], width: usize, reach: isize) -> Vec<u64> {
     let height = cells.len() / width;
     let at = |x: isize, y: isize| {
@@ -157,7 +157,7 @@ fn what_a_tile_sees() {
     });
     let tile = cells.par_tiles(10, (4, 4), 2).find_first(|_| true).unwrap();
     assert!(message(|| tile.row(4)).contains("row 4 of a tile of rows 0..4"));
-    assert!(message(|| tile.halo_row(6)).contains("sees the rows 0..6"));
+    assert!(message(|| tile.halo_row(6)).contains("row 6 is none of the rows 0..6"));
     assert_eq!((tile.clamped(-2, 5), tile.clamped(5, -2)), (&50, &5));
     for (x, y) in [
         (-3, 0),
@@ -175,16 +175,20 @@ fn what_a_tile_sees() {
     let row = cells.par_rows(10, 1).find_last(|_| true).unwrap();
     assert!(row.at(1).is_none() && row.at(-1).is_some_and(|row| row[0] == 40));
     assert_eq!(row.rows().count(), 2);
-    assert!(message(|| row.at(2)).contains("with a halo of 1"));
-    assert!(message(|| row.clamped(isize::MIN)).contains("with a halo of 1"));
+    assert!(message(|| row.at(2)).contains("outside a halo of 1"));
+    assert!(message(|| row.clamped(isize::MIN)).contains("outside a halo of 1"));
 }
 
 #[test]
 fn shapes_that_are_none() {
     let mut cells = [0; 6];
     assert!(message(|| cells.par_rows(0, 1).len()).contains("width must not be zero"));
-    assert!(message(|| cells.par_rows(4, 1).len()).contains("6 cells are no rows of 4"));
-    assert!(message(|| cells.par_rows_mut(4).len()).contains("6 cells are no rows of 4"));
+    assert!(
+        message(|| cells.par_rows(4, 1).len()).contains("6 cells do not divide into rows of 4")
+    );
+    assert!(
+        message(|| cells.par_rows_mut(4).len()).contains("6 cells do not divide into rows of 4")
+    );
     assert!(message(|| cells.par_tiles(3, (0, 1), 1).len()).contains("must not be zero"));
     assert!(message(|| cells.par_tiles_mut(3, (1, 0)).len()).contains("must not be zero"));
     let none: &mut [u8] = &mut [];

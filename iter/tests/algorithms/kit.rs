@@ -18,7 +18,7 @@ pub(crate) fn in_pools(test: impl Fn() + Sync) {
     pools.iter().for_each(|pool| pool.install(&test));
 }
 
-/// Numbers in no order, below `below`.
+/// Numbers below `below`, in no particular order.
 pub(crate) fn numbers(len: usize, below: u64) -> Vec<u64> {
     let mut state = len as u64 ^ below << 32;
     let next = || {
@@ -47,7 +47,7 @@ impl Census {
         self.alive.load(SeqCst)
     }
 
-    /// Has the drop of a value panic.
+    /// Makes the drop of a value panic.
     pub(crate) fn bomb(&self, number: usize) {
         self.bomb.store(number, SeqCst);
     }
@@ -90,7 +90,7 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// What a panic on purpose carries; no hook prints it.
+/// The payload of a panic on purpose; no hook prints it.
 pub(crate) struct OnPurpose;
 
 /// Panics for one number.

@@ -1,10 +1,11 @@
-//! Numbers that no memory and no `usize` holds: the same panic, checked or not, before anything moves.
+//! Numbers that no memory and no `usize` can hold: the same panic, with and without checks, before anything
+//! moves.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tine_iter::algorithms::{ParallelFlat, ParallelSliceChange};
 use tine_iter::iter::IndexedParallelIterator;
 
-/// What a call says as it panics.
+/// The message of the panic of a call.
 fn said<R>(call: impl FnOnce() -> R) -> String {
     let Err(why) = catch_unwind(AssertUnwindSafe(call)) else {
         panic!("it went on");
@@ -36,8 +37,8 @@ fn more_values_of_no_size_than_a_usize_counts() {
     let half = usize::MAX / 2 + 1;
     for lens in [&[usize::MAX, 1][..], &[half, half], &[half, half - 1, 0, 1]] {
         let slices: Vec<_> = lens.iter().map(|&len| many(len)).collect();
-        assert!(said(|| slices.par_concat()).contains("fewer items"));
-        assert!(said(|| slices.par_flat()).contains("fewer items"));
+        assert!(said(|| slices.par_concat()).contains("more items than a usize counts"));
+        assert!(said(|| slices.par_flat()).contains("more items than a usize counts"));
     }
     assert_eq!([many(half), many(half - 1)].par_flat().len(), usize::MAX);
 }

@@ -1,5 +1,5 @@
-//! Comparisons, clones and closures that panic, in what looks at its input: the panic arrives, and every
-//! value that was made on the way is dropped once.
+//! Comparisons, clones and closures that panic, in methods that look at their input: the panic arrives, and
+//! every value that was made on the way is dropped once.
 
 use std::cmp::Ordering;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -52,7 +52,7 @@ fn touchy(census: &Census, len: usize) -> Vec<Touchy<'_>> {
     census.values(len).into_iter().map(Touchy).collect()
 }
 
-/// One test, since the number that is bad is one for all.
+/// A single test, since all share the bad number.
 #[test]
 fn of_comparisons() {
     let census = Census::new();

@@ -1,4 +1,4 @@
-//! `accumulate` and what is made of it.
+//! `accumulate` and the methods made from it.
 
 use std::cmp::Ordering;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

@@ -17,7 +17,7 @@ const ALL: [Combine; 5] = [
     Combine::SymmetricDifference,
 ];
 
-/// How often an element occurs in the result, by how often it does in each.
+/// How often an element occurs in the result, given how often it occurs in each slice.
 fn times(what: Combine, m: usize, n: usize) -> usize {
     match what {
         Combine::All => m + n,
@@ -40,7 +40,7 @@ fn includes(a: &[u64], b: &[u64]) -> bool {
     by_counting(b, a, Combine::Difference).is_empty()
 }
 
-/// What there is to be found in two slices, counted once for all pools.
+/// What two slices should give, counted once for all pools.
 struct Wanted {
     combined: [Vec<u64>; 5],
     includes: bool,

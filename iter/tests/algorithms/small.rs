@@ -1,4 +1,4 @@
-//! What moves elements by pointers, in sizes that Miri has the patience for:
+//! Methods that move elements by pointers, in sizes that Miri can run:
 //! `cargo +nightly miri test -p tine-iter --test algorithms small`.
 
 use tine_iter::algorithms::{

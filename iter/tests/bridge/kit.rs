@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use tine_pool::ThreadPoolBuilder;
 
-/// Runs `test` in pools of several sizes. If one takes two minutes, it
-/// hangs, and so would the whole run: it ends here.
+/// Runs `test` in pools of several sizes. A test that takes two minutes hangs, and so would the whole run: the
+/// process ends here.
 pub(crate) fn in_pools_of(threads: &[usize], test: impl Fn() + Send + Sync + 'static) {
     let test = Arc::new(test);
     for &threads in threads {

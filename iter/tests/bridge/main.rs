@@ -1,4 +1,4 @@
-//! Sequential iterators in parallel: nothing lost, no thread stuck.
+//! Sequential iterators in parallel: no item is lost, no thread is stuck.
 
 mod kit;
 mod ordered;

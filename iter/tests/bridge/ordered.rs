@@ -127,7 +127,7 @@ fn everywhere_the_pool() {
     });
 }
 
-/// Runs a line that panics in one of three places; everything is dropped once.
+/// Runs a bridge that panics in one of three places; everything is dropped once.
 fn panicking(place: usize) {
     in_pools_of(POOLS, move || {
         for at in [0, 1, 30, 999] {

@@ -13,7 +13,7 @@ use tine_pool::{current_num_threads, join, yield_now};
 
 use crate::kit::{Census, POOLS, in_pools_of, panics};
 
-/// An iterator that cannot promise anything.
+/// An iterator that makes no promises.
 fn hesitant<T>(iter: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
     iter.filter(|_| true)
 }
@@ -144,7 +144,7 @@ fn after_the_end_it_is_over() {
 fn requests_wait_for_responses() {
     type Message = (usize, Option<Sender<()>>, Option<Receiver<()>>);
 
-    /// Every item with an even number waits for the one after it.
+    /// Every item with an even number waits for the item after it.
     fn messages() -> impl Iterator<Item = Message> {
         let mut waiting = None;
         (0..200).map(move |n| match waiting.take() {
@@ -225,8 +225,8 @@ fn next_may_use_the_pool() {
     });
 }
 
-/// A thread that runs any job inside of `next` comes upon pieces of the very bridge. If it cut one in two, another
-/// thread could take the half and wait for that `next`.
+/// A thread that runs any job inside `next` comes upon pieces of the very same bridge. If it cut a piece in
+/// two, another thread could take the half and wait for that `next`.
 #[test]
 fn next_may_run_any_job() {
     let yields = || {

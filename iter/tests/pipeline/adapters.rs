@@ -1,4 +1,4 @@
-//! What may follow, each against its twin in std.
+//! The methods that may follow a pipeline, each against its twin in std.
 
 use quickcheck::TestResult;
 use tine_iter::pipeline;

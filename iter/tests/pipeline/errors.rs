@@ -1,4 +1,4 @@
-//! Errors: the first in order wins, and stages in order see exactly what lies before it.
+//! Errors: the first error in order wins, and stages in order see exactly the items before it.
 
 use std::io::{self, ErrorKind, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Pipelines: nothing lost, order kept, memory bounded, the first error wins.
+//! Pipelines: no item is lost, the order is kept, memory is bounded, the first error wins.
 
 #[path = "../bridge/kit.rs"]
 mod kit;

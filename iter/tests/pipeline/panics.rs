@@ -1,4 +1,4 @@
-//! Panics in every closure, and what becomes of the values.
+//! Panics in every closure, and what happens to the values.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -21,7 +21,7 @@ impl Random {
     }
 }
 
-/// Nothing, a yield, a wait, or work for the pool; by what the numbers say.
+/// Nothing, a yield, a wait, or work for the pool, as the numbers decide.
 fn delay(seed: u64, stage: u64, number: usize) {
     let mut random = Random((seed ^ (stage << 32) ^ number as u64).wrapping_mul(0x9E37_79B9) | 1);
     random.below(2);

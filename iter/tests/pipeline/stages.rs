@@ -1,4 +1,4 @@
-//! Each kind of stage, full, empty, with one item; limits; who waits for whom.
+//! Each kind of stage: full, empty, with one item; limits; which thread waits for which.
 
 use std::collections::HashSet;
 use std::iter::from_fn;
@@ -16,7 +16,7 @@ use tine_pool::{
 
 use crate::kit::{Census, POOLS, in_pools_of};
 
-/// An iterator that promises nothing.
+/// An iterator that makes no promises.
 fn hesitant<T>(iter: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
     iter.filter(|_| true)
 }
@@ -497,7 +497,7 @@ fn tokens_errors_and_panics_meet() {
 }
 
 #[test]
-#[should_panic(expected = "no item under way")]
+#[should_panic(expected = "the limit of a pipeline must not be zero")]
 fn no_limit_of_nothing() {
     let _ = pipeline(0..3, 0);
 }

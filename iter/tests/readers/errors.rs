@@ -7,7 +7,7 @@ use tine_iter::readers::{ParallelRead, ReadError, over};
 use crate::feeds::{Breaks, Drops, Long};
 use crate::kit::{POOLS, in_pools_of};
 
-/// The kind of an error, the number of its record, and how many bytes come before.
+/// The kind of an error, the number of its record, and the number of bytes before it.
 fn place(error: &io::Error) -> (ErrorKind, u64, u64) {
     let place = ReadError::of(error).expect("an error of a reader");
     (
@@ -17,7 +17,7 @@ fn place(error: &io::Error) -> (ErrorKind, u64, u64) {
     )
 }
 
-/// This many lines, each its own number.
+/// This number of lines, each containing its own number.
 fn text(lines: u64) -> String {
     (0..lines).map(|n| format!("{n}\n")).collect()
 }
@@ -113,7 +113,7 @@ fn lines_that_are_too_long() {
     });
 }
 
-/// What ends a record does not count, however long it is and wherever a read breaks off.
+/// The end of a record does not count, however long it is and wherever a read breaks off.
 #[test]
 fn records_of_the_greatest_length() {
     in_pools_of(POOLS, || {
@@ -134,7 +134,7 @@ fn records_of_the_greatest_length() {
     });
 }
 
-/// A closure may look at what comes behind a record.
+/// A closure may look at the bytes behind a record.
 #[test]
 fn closures_that_look_ahead() {
     // A record begins with a `>` behind a line feed, or at the beginning.

@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, Read};
 
-/// Gives these numbers of bytes at a time, in turn. Before each read it is interrupted this often.
+/// Gives these numbers of bytes in turn. It is interrupted this many times before each read.
 pub(crate) struct Drops<'b> {
     pub(crate) bytes: &'b [u8],
     pub(crate) sizes: &'b [usize],
@@ -56,7 +56,7 @@ impl Read for Breaks<'_> {
     }
 }
 
-/// This many bytes of one kind, made as they are read, and a line feed in the end.
+/// This number of bytes of one kind, made as they are read, and a line feed at the end.
 pub(crate) struct Long(pub(crate) usize);
 
 impl Read for Long {

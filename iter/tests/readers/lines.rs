@@ -11,7 +11,7 @@ use tine_iter::readers::{ParallelRead, over};
 use crate::feeds::{Drops, Long};
 use crate::kit::{POOLS, in_pools_of, panics};
 
-/// What std makes of the lines.
+/// What std makes from the lines.
 fn twin(bytes: &[u8]) -> Vec<Vec<u8>> {
     let lines = bytes.split_inclusive(|&b| b == b'\n');
     lines
@@ -94,7 +94,7 @@ fn any_bytes_in_any_pieces() {
         .quickcheck(check as fn(Vec<u8>, Vec<usize>, usize) -> bool);
 }
 
-/// A fold asks for the text of a whole block, a map for that of each line.
+/// A fold checks the text of a whole block at once, a map checks each line.
 #[test]
 fn folds_see_the_lines_that_maps_see() {
     fn check(bytes: Vec<u8>, block: usize) -> bool {
@@ -204,7 +204,7 @@ fn few_blocks_are_under_way() {
 
 #[test]
 fn a_prompt_reader_hands_on_what_it_has() {
-    /// Gives the next message only when the last one has been worked on.
+    /// Gives the next message only when the last message has been processed.
     struct Talk(Receiver<String>);
     impl Read for Talk {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {

@@ -6,7 +6,7 @@ use tine_iter::readers::{ParallelRead, over};
 use crate::feeds::{Breaks, Drops};
 use crate::kit::{POOLS, in_pools_of, panics};
 
-/// What lies between separators, from the left; nothing behind the last one is no record.
+/// What lies between separators, from the left; an empty rest behind the last separator is no record.
 fn twin(mut bytes: &[u8], separator: &[u8]) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     while !bytes.is_empty() {
@@ -53,12 +53,13 @@ fn separators() {
 }
 
 #[test]
-#[should_panic(expected = "a separator of no bytes")]
+#[should_panic(expected = "a separator must not be empty")]
 fn no_separator() {
     let _ = over(b"abc").par_records(b"");
 }
 
-/// Ends are looked for in many bytes at once: whatever the bytes are, and however far the next end is.
+/// Many bytes are searched for ends at once: the result is right whatever the bytes are, and however far the
+/// next end is.
 #[test]
 fn any_byte_may_separate() {
     fn check(bytes: Vec<u8>, separator: u8) -> bool {
@@ -142,7 +143,7 @@ fn cutters_that_lie() {
     });
 }
 
-/// What a cutter makes of all bytes at once: the records, the last of which may have no end.
+/// What a cutter makes from all bytes at once: the records, the last of which may have no end.
 fn all_cut(bytes: &[u8], cutter: impl Fn(&[u8]) -> Option<usize>) -> Vec<Vec<u8>> {
     let mut expected = Vec::new();
     let mut rest = bytes;
@@ -154,7 +155,7 @@ fn all_cut(bytes: &[u8], cutter: impl Fn(&[u8]) -> Option<usize>) -> Vec<Vec<u8>
     expected
 }
 
-/// A cutter may need bytes behind the record. It cuts alike wherever the blocks end.
+/// A cutter may need bytes behind the record. It cuts in the same way wherever the blocks end.
 #[test]
 fn cutters_that_look_behind_the_record() {
     fn check(bytes: Vec<u8>, sizes: Vec<usize>, block: usize, ahead: usize) -> bool {
@@ -202,7 +203,7 @@ fn cutters_that_look_behind_the_record() {
         .quickcheck(check as fn(Vec<u8>, Vec<usize>, usize, usize) -> bool);
 }
 
-/// A reader fails: what comes before is cut by what was read, also behind the record.
+/// A reader fails: the records before are cut by the bytes that were read, including bytes behind the record.
 #[test]
 fn cutters_that_look_behind_see_what_was_read_before_an_error() {
     let cutter = |bytes: &[u8]| {
@@ -217,7 +218,7 @@ fn cutters_that_look_behind_see_what_was_read_before_an_error() {
     assert_eq!(*seen.lock().unwrap(), vec![b"one\n".to_vec(); 8]);
 }
 
-/// Each record is cut once before its block goes off and once when it is walked through, numbered or not.
+/// Each record is cut once before its block is sent and once when the block is walked, numbered or not.
 #[test]
 fn cutters_are_called_twice_for_each_record() {
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

@@ -1,4 +1,4 @@
-//! Values that own memory: dropped once, whatever panics and wherever.
+//! Values that own memory: each is dropped once, whatever panics and wherever.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
@@ -13,9 +13,9 @@ use crate::pools;
 /// One test counts at a time.
 static COUNTING: Mutex<()> = Mutex::new(());
 static ALIVE: AtomicIsize = AtomicIsize::new(0);
-/// How many calls more until one panics.
+/// How many more calls until one panics.
 static FUSE: AtomicUsize = AtomicUsize::new(usize::MAX);
-/// How many values more are dropped until the destructor of one panics.
+/// How many more values are dropped until a destructor panics.
 static DROPS: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 /// A sum on the heap that counts itself.
@@ -45,7 +45,7 @@ impl Drop for Sum {
     }
 }
 
-/// What a panic on purpose carries; no hook prints it.
+/// The payload of a panic on purpose; no hook prints it.
 struct OnPurpose;
 
 fn burn() {
@@ -143,7 +143,7 @@ const PIPELINES: &[(&str, Pipeline)] = &[
     }),
 ];
 
-/// Runs `op` with a fuse that burns for `calls` calls. Returns how many were left.
+/// Runs `op` with a fuse that burns for `calls` calls. Returns how many calls were left.
 fn fused(calls: usize, op: impl FnOnce()) -> Result<usize, ()> {
     FUSE.store(calls, Relaxed);
     let result = catch_unwind(AssertUnwindSafe(op));
@@ -175,7 +175,7 @@ fn every_value_is_dropped_once_whatever_panics() {
     }
 }
 
-/// Carries and tallies are dropped when the results are there already.
+/// Carries and tallies are dropped when the results are already there.
 #[test]
 fn a_destructor_that_panics_loses_no_results() {
     let _alone = COUNTING.lock().unwrap();
@@ -286,7 +286,7 @@ fn the_operation_is_called_at_most_twice() {
     }
 }
 
-/// Where no other thread can help, a scan whose brackets do not matter is a loop.
+/// If no other thread can help, a scan whose brackets do not matter is a loop.
 #[test]
 fn one_thread_applies_the_operation_once() {
     let len = if cfg!(miri) { 50 } else { 100_000 };

@@ -1,4 +1,4 @@
-//! Floats: the same bits, whichever threads add them, and those of the documented brackets.
+//! Floats: the same bits, whichever threads add them, namely the bits from the documented brackets.
 
 use tine_iter::prelude::*;
 use tine_iter::scan::{ParallelScan, ParallelScanMut};
@@ -20,7 +20,7 @@ fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|x| x.to_bits()).collect()
 }
 
-/// Runs it several times in each pool, and expects the same bits each time.
+/// Runs `op` several times in each pool, and expects the same bits each time.
 fn always_the_same(what: &str, op: impl Fn() -> Vec<f64> + Sync) -> Vec<u64> {
     let mut made = in_pools(&|| bits(&op()));
     let last = made.pop().unwrap();

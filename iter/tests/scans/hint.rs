@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Compiles a program that scans as `std` does, and looks for the names of what there is.
+/// Compiles a program that scans as `std` does, and looks for the names of the existing methods in the message.
 #[test]
 #[cfg_attr(miri, ignore = "Miri starts no compiler")]
 fn a_scan_with_a_state_is_told_of_the_others() {

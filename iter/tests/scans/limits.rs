@@ -116,7 +116,7 @@ fn searches_end_early() {
     });
 }
 
-/// A total is that of all items, or the old value: also where the search ends inside of the last block.
+/// A total covers all items, or is the old value: also if the search ends inside the last block.
 #[test]
 fn a_total_is_whole_or_none() {
     fn check(len: usize, size: usize, wanted: usize, at: usize) {
@@ -175,7 +175,7 @@ fn a_total_is_whole_or_none() {
     });
 }
 
-/// The same where a token ends it, whose stop no consumer foresees.
+/// The same if a token ends it; no consumer foresees that stop.
 #[test]
 fn a_total_is_whole_or_none_where_a_token_is_stopped() {
     const OLD: u64 = u64::MAX;
@@ -212,7 +212,7 @@ fn a_total_is_whole_or_none_where_a_token_is_stopped() {
     });
 }
 
-/// Between two slow items a token is looked at.
+/// Between two slow items the scan looks at the token.
 #[test]
 fn a_token_ends_a_scan_between_slow_items() {
     in_pools(&|| {
@@ -236,7 +236,7 @@ fn a_token_ends_a_scan_between_slow_items() {
     });
 }
 
-/// Numbers whose iterator says less of its length than it should.
+/// Numbers whose iterator says less about its length than it should.
 struct Vague(u64, u64);
 
 struct VagueIter(std::ops::Range<u64>);
@@ -297,7 +297,7 @@ impl IndexedParallelIterator for Vague {
     }
 }
 
-/// Counts items, of each piece up to this many and one more. It knows nothing of blocks.
+/// Counts items, in each piece up to this number and one more. It knows nothing of blocks.
 #[derive(Clone, Copy)]
 struct UpTo(u64);
 
@@ -343,7 +343,8 @@ impl Reducer<u64> for UpTo {
     }
 }
 
-/// A source of others whose iterators have no exact length is scanned all the same, and a total is whole or none.
+/// A source of another crate whose iterators have no exact length is scanned nevertheless, and a total is whole
+/// or old.
 #[test]
 fn a_source_whose_iterators_do_not_know_their_length() {
     in_pools(&|| {

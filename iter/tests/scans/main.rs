@@ -25,8 +25,8 @@ pub(crate) fn pools() -> &'static [ThreadPool] {
     })
 }
 
-/// What `op` comes to in each of them, several times: a site is shared or not as it is known.
-/// (It takes a reference, so that the way into a pool is compiled once for each result.)
+/// The result of `op` in each of them, several times: a site is shared or not, depending on what is known about
+/// it. (It takes a reference, so that the way into a pool is compiled once for each result.)
 pub(crate) fn in_pools<R: Send>(op: &(dyn Fn() -> R + Sync)) -> Vec<R> {
     let times = if cfg!(miri) { 1 } else { 2 };
     let mut made = Vec::new();
@@ -56,7 +56,7 @@ pub(crate) fn affine(n: u64) -> Affine {
     (n | 1, n >> 7)
 }
 
-/// The running values by a loop, and what all come to.
+/// The running values by a loop, and the total.
 pub(crate) fn looped<T: Clone>(
     items: impl IntoIterator<Item = T>,
     exclusive: bool,

@@ -11,7 +11,7 @@ const LENGTHS: &[usize] = if cfg!(miri) {
     &[0, 1, 2, 100, 4097, 9000, 150_001]
 };
 
-/// The same by a loop, where segments begin at the given indices.
+/// The same by a loop; segments begin at the given indices.
 fn segments<T: Clone>(
     items: &[T],
     begins: impl Fn(usize) -> bool,
@@ -100,7 +100,7 @@ fn segments_of_many_lengths() {
     }
 }
 
-/// As above, where the operation is applied once by a thread that goes ahead.
+/// As above, if a thread that goes ahead applies the operation once.
 #[test]
 fn segments_of_integers() {
     let join = |a: u64, b: u64| a.wrapping_add(b);
@@ -144,7 +144,7 @@ quickcheck! {
 
 #[test]
 fn keys_that_lie_lose_nothing() {
-    /// Equal to nothing, not even to itself; or to all, as it likes.
+    /// Equal to nothing, not even to itself; or equal to everything, as it likes.
     struct Liar(std::sync::atomic::AtomicUsize);
     impl PartialEq for Liar {
         fn eq(&self, _: &Liar) -> bool {
@@ -169,13 +169,13 @@ fn keys_that_lie_lose_nothing() {
 }
 
 #[test]
-#[should_panic(expected = "3 elements was to be scanned by 2 keys or flags")]
+#[should_panic(expected = "3 elements cannot be scanned by 2 keys or flags")]
 fn too_few_keys() {
     [1, 2, 3].par_scan_by_key(&[1, 1], || 0, |a, b| a + b);
 }
 
 #[test]
-#[should_panic(expected = "1 elements was to be scanned by 2 keys or flags")]
+#[should_panic(expected = "1 elements cannot be scanned by 2 keys or flags")]
 fn too_many_flags() {
     [1].par_scan_exclusive_by_flags(&[true, false], || 0, |a, b| a + b);
 }
@@ -224,7 +224,7 @@ fn threads_meet_in_slices_of_words() {
     }
 }
 
-/// Wherever the operation panics, the panic comes out, and the slice may be used again.
+/// Wherever the operation panics, the panic comes out, and the slice may be used afterwards.
 #[test]
 fn an_operation_panics_where_threads_meet() {
     let len = if cfg!(miri) { 60 } else { 20_000 };

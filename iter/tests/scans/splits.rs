@@ -1,4 +1,4 @@
-//! The producer of a scan, split at every triple of places and read in every manner.
+//! The producer of a scan, split at every triple of places and read in every way.
 
 use tine_iter::prelude::*;
 use tine_iter::scan::ParallelScan;

@@ -1,4 +1,4 @@
-//! Every source, what may come before and after a scan, and lengths about the sizes of blocks.
+//! Every source, the adapters before and after a scan, and lengths near the sizes of blocks.
 
 use std::collections::{BTreeMap, LinkedList, VecDeque};
 
@@ -9,9 +9,9 @@ use tine_iter::scan::ParallelScan;
 
 use crate::{Affine, SAME, affine, in_pools, looped, then};
 
-/// Whether both scans of an iterator of `Affine`s equal those of a loop, driven, with blocks of
-/// several sizes, in all pools; and whether the totals do. What `make` gives has one type for all of
-/// them: what it is made of is compiled once.
+/// Whether both scans of an iterator of `Affine`s equal the scans of a loop, driven, with blocks of several
+/// sizes, in all pools; and whether the totals do. The result of `make` has one type for all of them, so that
+/// its parts are compiled once.
 fn driven<P: ParallelIterator<Item = Affine>>(make: &(dyn Fn() -> P + Sync), items: &[Affine]) {
     for size in [0, 3, 1000] {
         // Pairs of integers are not known to be exact, so that both ways are tried.

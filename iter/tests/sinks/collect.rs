@@ -1,4 +1,4 @@
-//! Vectors, and what is made of vectors.
+//! Vectors, and collections that are made from vectors.
 
 use std::borrow::Cow;
 use std::collections::{BinaryHeap, LinkedList, VecDeque};
@@ -12,8 +12,7 @@ use tine_pool::ThreadPoolBuilder;
 
 use crate::kit::{SIZES, hidden, in_pools};
 
-/// What a piece is made of in the tests below: some items vanish, some become
-/// many.
+/// What becomes of a piece in the tests below: some items vanish, some become many.
 fn some(n: usize) -> impl Iterator<Item = u64> {
     let n = n as u64;
     (0..n % 4).map(move |k| n * 10 + k)
@@ -175,7 +174,7 @@ fn early_end_of_options_is_early() {
     assert_eq!(found, None);
 }
 
-/// What the first items foretell is taken for room, and given back where it was too much.
+/// The first items foretell the room, and room that turned out too large is given back.
 #[test]
 fn room_that_was_foretold_wrongly() {
     let count = if cfg!(miri) { 3_000 } else { 100_000 };

@@ -10,7 +10,7 @@ use crate::kit::{Census, Counted, in_pools, panic_of};
 
 const LEN: usize = 500;
 
-/// Makes values and panics at item `at`; the census must come out even.
+/// Makes values and panics at item `at`; in the end every value must have been dropped.
 fn with_panics(run: impl Fn(&Census, &(dyn Fn(usize) -> usize + Sync)) + Sync) {
     in_pools(|| {
         for at in [0, 1, 2, LEN / 4, LEN / 2, LEN - 2, LEN - 1] {
@@ -71,7 +71,8 @@ fn predicates() {
     });
 }
 
-/// What `map_with` was handed panics as it is dropped, when there is a result already: so does a value that a closure owns.
+/// The value handed to `map_with` panics when it is dropped, after there is a result; so does a value that a
+/// closure owns.
 #[test]
 fn the_first_state_panics_in_the_end() {
     struct Bomb(bool);

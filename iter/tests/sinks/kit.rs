@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicIsize, Ordering};
 use tine_iter::prelude::*;
 use tine_pool::ThreadPoolBuilder;
 
-/// Sizes around every threshold that a sink could have.
+/// Sizes around every threshold that a sink might have.
 pub(crate) const SIZES: [usize; 12] = [0, 1, 2, 3, 10, 63, 64, 129, 1000, 20_000, 100_000, 300_001];
 
 /// Runs `test` in pools of several sizes.
@@ -58,7 +58,7 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// The message of the panic that `run` must end with.
+/// The message of the panic with which `run` must end.
 pub(crate) fn panic_of<R>(run: impl FnOnce() -> R) -> String {
     let Err(payload) = catch_unwind(AssertUnwindSafe(run)) else {
         panic!("there was no panic");

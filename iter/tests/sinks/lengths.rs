@@ -8,8 +8,8 @@ use tine_iter::prelude::*;
 
 use crate::kit::{Census, Counted, in_pools, panic_of};
 
-/// Says `said` items, and hands out the numbers of `range`: what is missing is
-/// missing at the end, what is too much comes in the last piece.
+/// Says that there are `said` items, and hands out the numbers of `range`: missing items are missing at the
+/// end, surplus items come in the last piece.
 struct Liar<'c> {
     census: &'c Census,
     said: usize,

@@ -11,7 +11,7 @@ use crate::kit::{hidden, in_pools};
 
 type Fixed = BuildHasherDefault<DefaultHasher>;
 
-/// A key that equals others which it is not.
+/// A key that equals other keys although it differs from them.
 #[derive(Clone, Copy, Debug)]
 struct Key {
     key: u8,
@@ -60,8 +60,7 @@ fn marks<'a, V: Copy + 'a>(map: impl IntoIterator<Item = (&'a Key, &'a V)>) -> V
     all
 }
 
-/// Which of equal keys stays, and which value, is what one `insert` after
-/// another would leave.
+/// The key that stays among equal keys, and its value, are those that repeated calls of `insert` would leave.
 macro_rules! as_by_insert {
     ($($map:ident: $Map:ty, $set:ident: $Set:ty;)*) => {
         quickcheck! {$(
@@ -101,7 +100,7 @@ as_by_insert! {
     hash_map_by_other_hasher: HashMap<Key, u8, Fixed>, hash_set_by_other_hasher: HashSet<Key, Fixed>;
 }
 
-/// Keys whose `==` asks for the marks too, or for the keys alone, and whose order is the other way about.
+/// Keys whose `==` compares the marks too, or only the keys, and whose order is the other way round.
 macro_rules! at_odds {
     ($($Key:ident: $same:expr, $order:expr;)*) => {$(
         #[derive(Clone, Copy, Debug)]
@@ -136,7 +135,7 @@ at_odds! {
     Coarser: |key| (key.key, 0), |key| (key.key, key.mark);
 }
 
-/// A tree asks for the order of its keys alone, whatever `==` says of them.
+/// A tree uses only the order of its keys, whatever `==` says about them.
 macro_rules! by_order {
     ($Key:ident, $keys:expr) => {{
         let keys: Vec<$Key> = $keys.iter().map(|&key| $Key(key)).collect();

@@ -1,5 +1,5 @@
-//! The few smallest: as sorting and taking, whatever the order of the input and the honesty of the
-//! comparison.
+//! The few smallest: the same as sorting and taking, whatever the order of the input, and whether or not the
+//! comparison is honest.
 
 use std::cmp::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -82,7 +82,7 @@ fn every_item_is_dropped_once_whatever_the_comparison_does() {
     }
 }
 
-/// The best so far are dropped too if an item that is not among them panics.
+/// The best so far are also dropped if an item that is not among them panics.
 #[test]
 fn a_destructor_that_panics_loses_no_items() {
     struct Touchy<'a>(u32, &'a AtomicUsize, &'a AtomicUsize);

@@ -7,8 +7,8 @@ use tine_pool::ThreadPoolBuilder;
 
 const LEN: usize = 1_000_000;
 
-/// How often each way of making state makes it, with this number of threads, beyond
-/// the pieces that were stolen meanwhile.
+/// How often each way of making state makes it, with this number of threads, not counting the pieces that were
+/// stolen meanwhile.
 fn made(threads: usize) -> [isize; 4] {
     let count = AtomicUsize::new(0);
     let init = || count.fetch_add(1, Ordering::Relaxed);

@@ -14,7 +14,7 @@ fn parts(len: usize) -> Vec<f64> {
     (0..len).map(|n| scale(n) / (n as f64 + 1.0)).collect()
 }
 
-/// Everything the promise is about, as bits.
+/// Everything that the promise covers, as bits.
 fn bits(parts: &[f64]) -> [u64; 5] {
     let all = || parts.par_iter().copied().deterministic();
     [

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedL
 use std::hash::{BuildHasherDefault, DefaultHasher};
 use tine_iter::prelude::*;
 
-/// A hasher that is the same in every run, so that two equal maps made in the
-/// same way are walked in the same order.
+/// A hasher that is the same in every run, so that two equal maps made in the same way are walked in the same
+/// order.
 type Fixed = BuildHasherDefault<DefaultHasher>;
 
 const LENS: [u32; 5] = [0, 1, 2, 7, 1000];

@@ -160,8 +160,7 @@ fn assert_once(tally: &Tally, what: &dyn std::fmt::Debug) {
     assert!(counts.iter().all(|&n| n == 1), "{what:?}: {counts:?}");
 }
 
-/// Runs `test` with every plan in every pool, with items that must all have
-/// been dropped once when it is over.
+/// Runs `test` with every plan in every pool, with items that must all have been dropped once at the end.
 fn check(test: impl Fn(&mut dyn Iterator<Item = Item>, Eater<'_>) + Sync) {
     for pool in pools() {
         for plan in PLANS {
@@ -188,7 +187,7 @@ fn check(test: impl Fn(&mut dyn Iterator<Item = Item>, Eater<'_>) + Sync) {
     }
 }
 
-/// Whether the plan leaves nothing to ask about what was left behind.
+/// Whether the plan makes it impossible to check what was left behind.
 fn quiet<R>(body: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(body)).ok()
 }
@@ -360,7 +359,7 @@ impl ProducerCallback<Item> for Forgetful {
     }
 }
 
-/// What forgotten items lead to: kept, so that a search for leaks finds none.
+/// The forgotten items' memory: kept, so that a leak detector finds no leak.
 static KEPT: Mutex<Vec<Arc<Tally>>> = Mutex::new(Vec::new());
 
 #[test]

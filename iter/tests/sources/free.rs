@@ -1,5 +1,4 @@
-//! Sources that come from nowhere: repeated items, one, none, split data, trees;
-//! tuples, and one of two.
+//! Sources without a collection: repeated items, one, none, split data, trees; tuples, and one of two.
 
 use crate::kit::{gathered, indexed_twin, pools, shown, twin};
 use crate::watched::watched;
@@ -166,8 +165,8 @@ fn first_of(mut rest: Range<usize>) -> (Range<usize>, Option<Range<usize>>) {
     (at..at + 1, Some(rest))
 }
 
-/// A split takes one item from the front, and two threads take the rest from each other in turn. Here each item waits a
-/// while until the rest has been taken. The waits must not nest as deep as there are items.
+/// A split takes one item from the front, and two threads take the rest from each other in turn. Here each item
+/// waits a while until the rest has been taken. The waits must not nest as deep as the number of items.
 #[test]
 fn one_item_split_off_after_the_other() {
     const LEN: usize = 20_000;
@@ -200,7 +199,8 @@ fn one_item_split_off_after_the_other() {
     }
 }
 
-/// Items that wait until the next one has begun: how far all have come, and what waited in vain for a minute.
+/// Items that wait until the next item has begun: how far all have come, and how many waited in vain for a
+/// minute.
 #[derive(Default)]
 struct Waiting {
     begun: AtomicUsize,
@@ -251,8 +251,8 @@ fn items_that_wait_for_the_next_one() {
     }
 }
 
-/// The same on pools of several sizes, where the split at an item takes `millis` of it, and the items in `waits` wait
-/// for the next one.
+/// The same on pools of several sizes; the split at an item takes as many milliseconds as `millis` says, and
+/// the items in `waits` wait for the next item.
 fn wait_behind_slow_splits(len: usize, waits: Range<usize>, millis: fn(usize) -> u64) {
     for threads in [2, 3, 8] {
         let pool = ThreadPoolBuilder::new()
@@ -287,13 +287,15 @@ fn items_wait_for_the_next_one_behind_slow_splits() {
     });
 }
 
-/// Threads take turns in coming late to a slow split: none may be kept from the items behind it by how often that was.
+/// Threads take turns in coming late to a slow split: however often that happens, no thread may be kept from
+/// the items behind it.
 #[test]
 fn threads_take_turns_at_slow_splits() {
     wait_behind_slow_splits(200, 191..200, |at| if at > 40 { 5 } else { 0 });
 }
 
-/// A search of a list ends behind the item, however far into the list that is. Far behind it no item is looked at before it.
+/// A search of a list ends behind the found item, however far into the list that is. No item far behind it is
+/// looked at before it.
 #[test]
 fn a_list_is_searched_no_further_than_the_find() {
     let _watch = watched();
@@ -319,7 +321,7 @@ fn a_list_is_searched_no_further_than_the_find() {
     }
 }
 
-/// Where threads leave and are called back at each split, parts that are long are still split off one by one.
+/// If threads leave and are called back at each split, long parts are still split off one by one.
 #[test]
 fn long_items_behind_slow_splits_are_parts_of_their_own() {
     const LEN: usize = 250;
@@ -339,7 +341,8 @@ fn long_items_behind_slow_splits_are_parts_of_their_own() {
     assert_eq!((sum, parts.into_inner()), (LEN, LEN));
 }
 
-/// A closure that splits calls the pool, and may want every thread of it, also those that wait for that very split.
+/// A closure that splits may call the pool, and may want every thread of it, including those that wait for that
+/// very split.
 #[test]
 fn splits_that_call_the_pool() {
     const LEN: usize = 400;
@@ -382,7 +385,7 @@ fn splits_that_call_the_pool() {
     }
 }
 
-/// What it takes to make a state is no reason for more of them.
+/// The cost of making a state is no reason to make more of them.
 #[test]
 fn dear_states_are_few() {
     const LEN: usize = 4096;

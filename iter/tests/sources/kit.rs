@@ -1,7 +1,7 @@
 //! How a source is compared with its std twin.
 //!
-//! Items are compared by what `Debug` shows of them, so that exclusive
-//! references, arrays and owned values all go the same way.
+//! Items are compared by their `Debug` output, so that exclusive references, arrays and owned values are
+//! handled in the same way.
 
 use std::cell::Cell;
 use std::fmt::Debug;
@@ -90,8 +90,7 @@ impl Reducer<Vec<String>> for Append {
     }
 }
 
-/// Three places to split at, which of them comes first, and how the four
-/// pieces are read.
+/// Three places to split at, which of them comes first, and how the four pieces are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Splits {
     at: [usize; 3],
@@ -108,7 +107,7 @@ enum Read {
 }
 
 impl Splits {
-    /// All triples of places in `0..=len`, in every manner.
+    /// All triples of places in `0..=len`, in every way.
     pub(crate) fn all(len: usize) -> Vec<Splits> {
         let mut all = Vec::new();
         for i in 0..=len {
@@ -191,8 +190,8 @@ fn read<P: Producer<Item: Debug>>(piece: P, len: Option<usize>, how: Read) -> Ve
     }
 }
 
-/// A place to split at that lies behind the end of what a first split leaves:
-/// of the first half, the second half, or all of it.
+/// A place to split at that lies behind the end of what a first split leaves: of the first half, of the second
+/// half, or of all of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Beyond {
     first: Option<(usize, bool)>,
@@ -227,8 +226,8 @@ impl Beyond {
     }
 }
 
-/// Whether the producer refuses such a place. What it hands out else is no answer: unsafe code may
-/// count on there being no items but those that were promised.
+/// Whether the producer refuses such a place. Handing out other items is no answer: unsafe code may rely on
+/// there being no items but those that were promised.
 impl<T> ProducerCallback<T> for Beyond {
     type Output = bool;
 
@@ -262,9 +261,9 @@ pub(crate) fn refused<R>(op: impl FnOnce() -> R) -> bool {
     panicked
 }
 
-/// Compares an indexed parallel iterator with a sequential one: its length, all
-/// that its producer can be split into, and where it must refuse to be, and what arrives in pools of several
-/// sizes. Both are made of a fresh `$input` each time.
+/// Compares an indexed parallel iterator with a sequential one: its length, everything that its producer can be
+/// split into, the places at which its producer must refuse to be split, and what arrives in pools of several
+/// sizes. Both are made from a fresh `$input` each time.
 macro_rules! indexed_twin {
     ($(let $input:pat = $make:expr;)* $par:expr, $seq:expr) => {{
         let want = {

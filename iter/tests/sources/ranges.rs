@@ -187,7 +187,7 @@ impl Reducer<usize> for Add {
     }
 }
 
-/// How many folders a source was fed to by a consumer that wants ten items.
+/// How many folders a consumer that wants ten items feeds from a source.
 fn folders<I: ParallelIterator>(iter: I) -> usize {
     let (left, enough) = (AtomicUsize::new(10), AtomicBool::new(false));
     iter.drive_unindexed(Few {

@@ -76,7 +76,7 @@ pub(crate) fn is_refused() -> bool {
 
 /// Called by the builder of a pool.
 pub(crate) fn register_if_alone() {
-    // Under decided schedules nothing is slow, and how soon the system forgets a thread must not count.
+    // Under decided schedules nothing is slow, and how soon the system forgets a thread must not matter.
     if state() == UNKNOWN && (cfg!(tine_sched) || sys::has_one_thread()) {
         register();
     }

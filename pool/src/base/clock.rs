@@ -63,7 +63,7 @@ fn per_micro() -> u64 {
         return 1000;
     }
     static RATE: AtomicU64 = AtomicU64::new(0);
-    // Relaxed: the number stands for itself. Two threads at once may both measure.
+    // Relaxed: the number stands for itself. Two threads may both measure at the same time.
     match RATE.load(Ordering::Relaxed) {
         0 => measure(&RATE),
         rate => rate,
@@ -82,8 +82,8 @@ fn measure(rate: &AtomicU64) -> u64 {
 
 /// The rate by looks at the ticks, the system's clock, and the ticks again.
 fn rate_by(mut look: impl FnMut() -> [u64; 3]) -> u64 {
-    // Of three looks, the one that took the least. A thread may be kept from running for milliseconds between the two
-    // clocks: the rate would be wrong by a factor of hundreds, for as long as the process lives.
+    // The shortest of three looks. A thread may be kept from running for milliseconds between the two clocks:
+    // the rate would be wrong by a factor of hundreds, for as long as the process lives.
     let mut both = || {
         let looks = [(); 3].map(|()| look());
         let least = |[before, _, after]: &[u64; 3]| after.saturating_sub(*before);

@@ -20,7 +20,7 @@ pub(crate) fn wakes_elsewhere() -> bool {
     use std::sync::atomic::{AtomicU8, Ordering};
     const UNKNOWN: u8 = 2;
     static ON: AtomicU8 = AtomicU8::new(UNKNOWN);
-    // Relaxed: two threads at once may both ask, and get the same answer.
+    // Relaxed: two threads may both ask at the same time, and get the same answer.
     let mut on = ON.load(Ordering::Relaxed);
     if on == UNKNOWN {
         on = u8::from(std::env::var("TINE_WAKE_ELSEWHERE").map_or(true, |v| is_on(&v)));
@@ -125,8 +125,8 @@ fn physical_cores() -> Option<usize> {
     let lists = processors
         .flatten()
         .filter_map(|p| read_to_string(p.path().join("topology/thread_siblings_list")).ok());
-    // A core counts at its first processor: the list of any begins with that. They are few, and a
-    // sort would be much code for every program.
+    // A core is counted at its first processor: the list of each of its processors begins with that one. There
+    // are few, and a sort would be much code in every program.
     let mut firsts: Vec<u64> = Vec::new();
     for list in lists {
         let end = list.find(|c: char| !c.is_ascii_digit());

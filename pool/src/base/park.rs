@@ -7,7 +7,7 @@
 //! Parkers are never freed. A waker may reach one after its sleeper has gone on, and even after the
 //! sleeper's pool or thread has ended. Parkers do not count references: they are lent from a free
 //! list and go back to it ([`Lease`]). A late `unpark` then hits a living word, and at worst wakes
-//! its next user once for nothing.
+//! its next user once without need.
 
 use self::futex::Futex;
 use crate::base::sync::{AtomicU32, Ordering};

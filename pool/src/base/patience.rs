@@ -21,8 +21,8 @@ const PAUSES: u32 = 8;
 /// How many processors there are, as the system said when it was first asked: it reads files for the answer, which takes as
 /// long as making a small pool. 0 if it does not say.
 fn processors() -> usize {
-    // 0 before the first answer, then the answer and 1. No lock: a forked child could find it closed for ever. Relaxed: the
-    // number stands for itself.
+    // 0 before the first answer, then the answer plus 1. No lock: a forked child could find it closed for ever.
+    // Relaxed: the number stands for itself.
     static KNOWN: AtomicUsize = AtomicUsize::new(0);
     let mut known = KNOWN.load(Ordering::Relaxed);
     if known == 0 {

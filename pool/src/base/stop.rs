@@ -67,7 +67,7 @@ struct Inner {
     ties: Mutex<Ties>,
 }
 
-/// What is to be told.
+/// The children and wakers to be told.
 #[derive(Default)]
 struct Ties {
     /// The token was stopped, and what is in the lists will be taken out. Nothing comes in again, so that no
@@ -132,12 +132,13 @@ impl Inner {
                 let mut ties = parent.ties();
                 if !ties.over {
                     let key = ties.children.insert(Arc::downgrade(&child));
-                    // Relaxed: the thread that drops the child had a reference, and so all that was done here.
+                    // Relaxed: the thread that drops the child had a reference, and so saw all that was done
+                    // here.
                     child.key.store(key, Ordering::Relaxed);
                 }
                 ties.over
             };
-            // Not only if it is over: a thread that sees its parent stopped sees the child stopped.
+            // Not only if `over`: a thread that sees the parent stopped must see the child stopped.
             if over || parent.is_stopped() {
                 child.stop();
             }
@@ -157,7 +158,7 @@ impl Inner {
 
     /// The same, and stops nothing.
     fn is_due(&self) -> bool {
-        // Relaxed: hands nothing over.
+        // Relaxed: hands nothing on.
         self.stopped.load(Ordering::Relaxed)
             || (self.deadline != NEVER && clock::wall() >= self.deadline)
     }
@@ -167,8 +168,8 @@ impl Inner {
         let now = clock::wall();
         let late = now >= self.deadline;
         if late {
-            // A parent whose time is up may never be looked at itself. A deadline is that of the parents too, so no
-            // parent is late whose child is not.
+            // It may be that no thread ever looks at a parent whose time is up. A deadline includes the
+            // deadlines of the parents, so no parent is late if its child is not.
             let mut outermost = self;
             while let Some(parent) = outermost.parent.as_ref().filter(|p| now >= p.deadline) {
                 outermost = parent;
@@ -191,7 +192,8 @@ impl Inner {
             wakers.push(std::mem::take(&mut ties.wakers));
             at += 1;
         }
-        // Not before: another thread that stops one of them meanwhile finds those that are still to be told.
+        // Not earlier: another thread that stops one of them meanwhile must find the children that have not
+        // been told yet.
         for told in &family {
             told.ties().children = Places::default();
         }
@@ -217,8 +219,8 @@ impl Inner {
             if Arc::strong_count(token) > 1 || token.deadline < later.min(earliest) {
                 return Some(token);
             }
-            // Acquire: pairs with the Release by which a thread that had a reference gave it back. If it stopped
-            // the token before, this sees that.
+            // Acquire: pairs with the Release by which a thread gave its reference back. If that thread stopped
+            // the token before, this thread sees that.
             fence(Ordering::Acquire);
             if token.stopped.load(Ordering::Relaxed) {
                 return Some(token);
@@ -251,7 +253,7 @@ impl Drop for Inner {
             return;
         };
         parent.ties().children.remove(*self.key.get_mut());
-        // A long line of ancestors goes one by one, not each inside of the drop of the next.
+        // A long line of ancestors is dropped one by one, not each inside the drop of the next.
         while let Some(mut last) = Arc::into_inner(parent) {
             let Some(next) = last.parent.take() else {
                 return;
@@ -436,7 +438,7 @@ impl Future for WhenStopped {
         if this.token.is_stopped() {
             return Poll::Ready(());
         }
-        // Cloned and dropped outside of the lock: both are the user's code.
+        // Cloned and dropped outside the lock: both are the user's code.
         let waker = context.waker().clone();
         let mut ties = this.token.inner.ties();
         if ties.over {
@@ -452,7 +454,7 @@ impl Future for WhenStopped {
         };
         drop(ties);
         drop(old);
-        // Not only if it was over: a thread that sees its token stopped does not wait.
+        // Not only if `over` was set: a thread that sees its token stopped must not wait.
         match this.token.is_stopped() {
             true => Poll::Ready(()),
             false => Poll::Pending,
@@ -529,7 +531,8 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        // In a loop: were each link dropped inside of the drop of the one before it, a long chain would overflow the stack.
+        // In a loop: if each link were dropped inside the drop of the link before it, a long chain would
+        // overflow the stack.
         let mut outer = self.outer.take();
         while let Some(mut link) = outer.and_then(Arc::into_inner) {
             outer = link.outer.take();
@@ -538,7 +541,7 @@ impl Drop for Link {
 }
 
 impl Chain {
-    /// `token`, inside of what the calling thread is under.
+    /// `token`, inside the tokens that the calling thread is under.
     pub(crate) fn inside(token: StopToken, outer: Option<Chain>) -> Self {
         let token = token.inner;
         let outer = outer.and_then(|outer| outer.0.tokens.around(&token));
@@ -728,15 +731,16 @@ pub(crate) fn check() {
 #[cold]
 #[inline(never)]
 fn check_now() {
-    // Where a panic is the end of the process, nothing can unwind.
+    // If a panic ends the process, nothing can unwind.
     if cfg!(panic = "abort") {
         return;
     }
     if PANIC.get().ending && !thread::panicking() {
-        // That end was caught.
+        // The last end was caught.
         set_ending(false);
     }
-    // A token that is late is stopped when nothing is borrowed any more: that calls wakers, which may come under other tokens.
+    // A late token is stopped only after nothing is borrowed any more: stopping calls wakers, which may run
+    // under other tokens.
     let due = |at: &RefCell<Option<Chain>>| at.borrow().as_ref().filter(|c| c.is_due()).cloned();
     let due = CURRENT.try_with(due).ok().flatten();
     if due.is_some_and(|chain| chain.is_stopped()) && !is_unwinding() {
@@ -752,7 +756,8 @@ fn set_ending(ending: bool) {
 /// Goes on with a panic, or with an end, which the calling thread then knows of.
 pub(crate) fn resume(payload: Payload) -> ! {
     let ending = is_end(&payload);
-    // In a destructor, the panic does not come farther than that, and leaves what unwinds the thread as it is.
+    // In a destructor, the panic goes no farther than the destructor, and the notes on the unwinding itself
+    // stay as they are.
     if ending || !thread::panicking() {
         set_ending(ending);
     }

@@ -101,7 +101,7 @@ mod membarrier {
     const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
 
     fn membarrier(command: libc::c_int) -> bool {
-        // SAFETY: the call takes numbers only and touches no memory of ours.
+        // SAFETY: the call takes only numbers and touches no memory of ours.
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
     }
 
@@ -218,20 +218,20 @@ pub(crate) mod fork {
             let how = Attributes::new(stack.unwrap_or(STACK))?;
             let run: *mut Run = Box::into_raw(Box::new(Box::new(run)));
             let mut thread = MaybeUninit::uninit();
-            // SAFETY: the attributes are made, and `thread` is a place for the answer. The new
-            // thread gets `run`, and nothing else does unless there is no thread.
+            // SAFETY: the attributes are made, and `thread` is a place for the answer. The new thread gets
+            // `run`, and nothing else uses it unless there is no thread.
             let failed = unsafe {
                 libc::pthread_create(thread.as_mut_ptr(), &raw const how.0, begin, run.cast())
             };
             if failed != 0 {
-                // SAFETY: it came from a box, and there is no thread that has it.
+                // SAFETY: the pointer came from a box, and no thread has it.
                 drop(unsafe { Box::from_raw(run) });
                 return Err(io::Error::from_raw_os_error(failed));
             }
             Ok(())
         }
 
-        /// How a thread is to be: that no thread joins it, and how large its stack is.
+        /// The attributes of a thread: that no thread joins it, and how large its stack is.
         struct Attributes(libc::pthread_attr_t);
 
         impl Attributes {
@@ -245,7 +245,7 @@ pub(crate) mod fork {
                 // The system may want whole pages.
                 let stack = stack.checked_next_multiple_of(1 << 16).unwrap_or(stack);
                 let detached = libc::PTHREAD_CREATE_DETACHED;
-                // SAFETY: these are attributes that were made.
+                // SAFETY: the attributes have been made.
                 said(unsafe { libc::pthread_attr_setstacksize(&raw mut how.0, stack) })?;
                 // SAFETY: as above.
                 said(unsafe { libc::pthread_attr_setdetachstate(&raw mut how.0, detached) })?;
@@ -295,14 +295,14 @@ pub(crate) mod fork {
             let me = unsafe { libc::getpid() };
             let before = PROCESS.swap(me, Ordering::Relaxed);
             if before != 0 && before != me {
-                // The parent forked while one of its threads was at the lines below.
+                // The parent forked while one of its threads executed the lines below.
                 GENERATION.fetch_add(1, Ordering::Relaxed);
             }
-            // Relaxed, here and below: the system's own lock is between this and the handler.
+            // Relaxed, here and below: the system's own lock lies between this and the handler.
             IN_CHILD.store(in_child as *mut (), Ordering::Relaxed);
             if !REGISTERED.load(Ordering::Relaxed) {
-                // SAFETY: the handler is a function for ever, and does nothing that is forbidden
-                // between a fork and the next call: it stores numbers.
+                // SAFETY: the handler is a function that stays valid for ever, and it does nothing that is
+                // forbidden between a fork and the next call: it stores numbers.
                 unsafe { libc::pthread_atfork(None, None, Some(begun)) };
                 REGISTERED.store(true, Ordering::Relaxed);
             }
@@ -313,8 +313,7 @@ pub(crate) mod fork {
             // SAFETY: no preconditions.
             PROCESS.store(unsafe { libc::getpid() }, Ordering::Relaxed);
             let in_child = IN_CHILD.load(Ordering::Relaxed);
-            // SAFETY: the handler is registered after the store, and all that is stored there is
-            // such a function.
+            // SAFETY: the handler is registered after the store, and only such functions are stored there.
             let in_child = unsafe { transmute::<*mut (), fn()>(in_child) };
             in_child();
         }
@@ -380,7 +379,7 @@ pub(crate) mod elsewhere {
         if unsafe { libc::CPU_COUNT(&fewer) } == 0 {
             return None;
         }
-        // SAFETY: a valid set of that size. A thread of that name may have ended: an error then.
+        // SAFETY: a valid set of that size. The thread of that number may have ended: then the call fails.
         let done = unsafe { libc::sched_setaffinity(thread, size, &fewer) } == 0;
         done.then_some(Moved {
             thread,
@@ -427,7 +426,7 @@ pub(crate) mod elsewhere {
             assert_ne!(allowed(), before);
             restore(moved);
             assert_eq!(allowed(), before);
-            // It is no longer as it was set.
+            // The mask is no longer what was set.
             restore(Moved {
                 mask: moved.fewer,
                 ..moved

@@ -1,5 +1,5 @@
-//! The counts of those that sleep and search, beside the words that they are kept for: a poster
-//! believes the counts alone.
+//! The counts of sleeping and searching threads, next to the words that the counts are kept for: a poster
+//! believes only the counts.
 
 use super::{beside, explore};
 use crate::base::row::Row;
@@ -15,7 +15,7 @@ struct Pool {
     jobs: AtomicUsize,
 }
 
-/// Two seats, whose threads sleep.
+/// Two seats whose threads sleep.
 fn pool() -> Arc<Pool> {
     Arc::new(Pool {
         seats: Row::new((0..2).map(|i| Seat::new(i, 2, Holder::Parked))),
@@ -24,14 +24,14 @@ fn pool() -> Arc<Pool> {
     })
 }
 
-/// A thread that ends its search sees a job that was posted, or its poster sees that it searches no more. Else
-/// the job would lie there for as long as the thread is busy with another one.
+/// A thread that ends its search sees a job that was posted, or the job's poster sees that the thread no longer
+/// searches. Otherwise the job would lie there as long as the thread is busy with another job.
 #[test]
 fn who_ends_its_search_is_no_searcher() {
     ends_its_search(|pool| pool.sleep.post(2));
 }
 
-/// The same for a poster that looks no further than at ENOUGH threads.
+/// The same for a poster that reads only the first ENOUGH threads.
 #[test]
 fn who_ends_its_search_is_no_searcher_for_a_task() {
     ends_its_search(|pool| pool.sleep.post_task(2));
@@ -52,7 +52,7 @@ fn ends_its_search(post: fn(&Pool) -> bool) {
     });
 }
 
-/// A thread that sleeps is counted all the time, whatever is tried in vain with another one's seat.
+/// A sleeping thread is counted all the time, whatever is tried in vain with another thread's seat.
 #[test]
 fn who_sleeps_is_counted() {
     explore(2, || {

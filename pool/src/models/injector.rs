@@ -27,7 +27,7 @@ struct Model {
     elements: Vec<Element>,
 }
 
-// SAFETY: each element is the queue's, or that of one thread; the model checker watches.
+// SAFETY: each element belongs to the queue, or to one thread; the model checker watches.
 unsafe impl Send for Model {}
 // SAFETY: as above.
 unsafe impl Sync for Model {}
@@ -79,7 +79,7 @@ impl Model {
         };
     }
 
-    /// Takes up to two, and returns which.
+    /// Takes up to two elements, and returns which.
     fn take(&self) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         let taken = self.queue.take(2, |e| found.push(Self::spend(e)));
@@ -93,7 +93,7 @@ impl Model {
         self.queue.take_if(wanted).map(Self::spend)
     }
 
-    /// The element is the taker's, which may free it.
+    /// The element belongs to the taker, which may free it.
     fn spend(element: NonNull<Element>) -> (usize, usize) {
         // SAFETY: as above; if another thread still uses the link, the model checker fails.
         unsafe { Element::link(element).as_mut() }.end();
@@ -103,7 +103,7 @@ impl Model {
         (element.producer, element.serial)
     }
 
-    /// Takes the rest after `found`, and checks that all came, each producer's in order.
+    /// Takes the rest after `found`, and checks that all elements came, those of each producer in order.
     fn finish(&self, mut found: Vec<(usize, usize)>) {
         while self.queue.take(2, |e| found.push(Self::spend(e))) != Batch::Empty {}
         assert_eq!(found.len(), self.elements.len(), "an element was lost");
@@ -146,7 +146,7 @@ fn two_consumers() {
         model.push_chain(1);
         let mine = model.take();
         let theirs = consumer.join().unwrap();
-        // In order for each consumer; between the two there is none.
+        // In order for each consumer; there is no order between the two.
         assert!(mine.is_sorted_by_key(|f| f.0));
         let all = mine.len() + theirs.len();
         let mut rest = Vec::new();
@@ -156,7 +156,7 @@ fn two_consumers() {
     });
 }
 
-/// One thread takes what comes, the other what it wants, from wherever it lies.
+/// One thread takes the elements as they come, the other takes the elements that it wants, from any place.
 #[test]
 fn takes_out_of_the_middle() {
     check(|| {
@@ -172,13 +172,13 @@ fn takes_out_of_the_middle() {
     });
 }
 
-/// What was pushed before is found, wherever in the queue it lies, and what lies behind it stays.
+/// An element that was pushed before is found, wherever in the queue it lies, and the elements behind it stay.
 #[test]
 fn a_look_for_one_finds_it() {
     alone(|| {
         let model = Model::new(2);
         model.push(0);
-        // What came is in the list from now on, and what comes next is not.
+        // Elements that have come are in the list from now on; elements that come later are not.
         assert_eq!(model.take_from(1), None);
         model.push(1);
         let found = [1, 1, 0, 0].map(|producer| model.take_from(producer));
@@ -187,7 +187,8 @@ fn a_look_for_one_finds_it() {
     });
 }
 
-/// While an element lies in the queue, no thread sees it empty, whatever others push and take meanwhile.
+/// While an element lies in the queue, no thread finds the queue empty, whatever others push and take
+/// meanwhile.
 #[test]
 fn what_lies_there_is_counted() {
     check(|| {

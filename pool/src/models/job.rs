@@ -1,4 +1,4 @@
-//! The job's word as its latch.
+//! The job's word used as its latch.
 
 use super::{Load, alone, beside, check, explore, parker};
 use crate::base::sync::{AtomicUsize, Ordering, yield_now};
@@ -12,8 +12,7 @@ const HERE: Taken = Taken {
     since: 1,
 };
 
-/// The owner waits, looks at which thread took the job, and sleeps; `stale` leaves a token
-/// meanwhile.
+/// The owner waits, finds out which thread took the job, and sleeps; `stale` leaves a token meanwhile.
 fn waits(stale: bool) {
     check(move || {
         let load = Arc::new(Load::new());
@@ -27,7 +26,7 @@ fn waits(stale: bool) {
         };
         let thief = {
             let job = Arc::clone(&job);
-            // SAFETY: taken here alone, and kept until the end.
+            // SAFETY: taken only here, and kept until the end.
             thread::spawn(move || unsafe { execute(job.erase(), HERE) })
         };
         let parker = parker();
@@ -67,7 +66,7 @@ fn slept_on_with_a_stale_token() {
     waits(true);
 }
 
-/// An untaken word is not slept on.
+/// An owner does not sleep on an untaken word.
 #[test]
 fn untaken_words_refuse_sleepers() {
     alone(|| {
@@ -77,8 +76,8 @@ fn untaken_words_refuse_sleepers() {
     });
 }
 
-/// Twin: a word of three states and a note. `any` lets the owner leave its note on an untaken
-/// word, which the thief then writes over.
+/// Twin: a word with three states and a note. `any` lets the owner leave its note on an untaken word, and the
+/// thief then overwrites the note.
 fn twin(any: bool) {
     const UNTAKEN: usize = 0;
     const TAKEN: usize = 1;

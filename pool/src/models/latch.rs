@@ -21,7 +21,7 @@ fn set_against_wait() {
     });
 }
 
-/// A token that was left late wakes the waiter, and sends it to sleep again.
+/// A token that was left late wakes the waiter, and the waiter goes to sleep again.
 #[test]
 fn stale_tokens_are_harmless() {
     check(|| {
@@ -42,7 +42,7 @@ fn stale_tokens_are_harmless() {
     });
 }
 
-/// News for the waiter other than the event. It comes, and only the waiter can act on it.
+/// News for the waiter that are not the event. They come, and only the waiter can act on them.
 #[test]
 fn news_for_a_sleeper_arrives() {
     check(|| {
@@ -72,7 +72,7 @@ fn parker_of(latch: &Latch) -> &'static crate::base::park::Parker {
     latch.sleeper().expect("the waiter has fallen asleep")
 }
 
-/// Each part's work is there when the count is down.
+/// Each part's work is visible when the count is down.
 #[test]
 fn counts_down_to_nothing() {
     check(|| {

@@ -1,4 +1,5 @@
-//! Letters: each is read by its seat's own thread, whoever sits there, and threads that are called later are called.
+//! Letters: each is read by its seat's own thread, whichever thread sits there, and threads that are to be
+//! called later are called.
 
 use super::sleep::Model;
 use super::{beside, check, explore, parker};
@@ -9,8 +10,8 @@ use crate::seat::word::{Holder, Posted, Step};
 use loom::thread;
 use std::sync::Arc;
 
-/// A letter is left for a seat's own thread, which searches, sleeps or works, while a guest comes and
-/// goes. `with_flag` says whether its poster raises MAIL, or only looks where the thread is.
+/// A letter is left for a seat's own thread, which searches, sleeps or works, while a guest comes and goes.
+/// `with_flag` says whether the letter's poster raises MAIL, or only looks where the thread is.
 fn letter(with_flag: bool) {
     explore(2, move || {
         let model = Model::new(1, false, 0);
@@ -86,10 +87,10 @@ fn twin_that_raises_no_flag() {
     letter(false);
 }
 
-/// Posters put a letter into each of two boxes, whose threads sleep, and call the threads after that. The first thread helps:
-/// once it is up, it calls the second one, if that is yet to be called. If it comes `late`, it waits for the second one
-/// before that, as a closure may. `goes_on` says whether posters go on until both have been called, or leave the second
-/// one to the helper.
+/// Posters put a letter into each of two boxes, whose threads sleep, and then call the threads. The first
+/// thread helps: once it is up, it calls the second thread if that has not been called yet. If it comes `late`,
+/// it first waits for the second thread, as a closure may. `goes_on` says whether posters go on until both
+/// threads have been called, or leave the second thread to the helper.
 fn letters_to_two(posters: usize, late: bool, goes_on: bool) {
     explore(if posters > 1 { 1 } else { 3 }, move || {
         let model = Model::new(2, true, 0);
@@ -171,8 +172,8 @@ fn twin_that_leaves_calls_to_a_helper() {
     letters_to_two(1, true, false);
 }
 
-/// Two letters come to a thread that waits. A look into the box that misses the second one comes before the flag
-/// that this raises, so none stays behind without a flag.
+/// Two letters come to a waiting thread. If a look into the box misses the second letter, the look comes before
+/// the flag that this letter raises, so no letter stays behind without a flag.
 #[test]
 fn no_letter_is_left_without_its_flag() {
     type Letters = [AtomicBool; 2];

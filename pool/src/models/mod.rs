@@ -4,11 +4,10 @@
 //! tests/models.sh -p tine-pool models
 //! ```
 //!
-//! What a worker does around that code is repeated here in a few lines, for workers keep more state
-//! than can be explored. If a rule was found by leaving it out, a **twin** leaves it out, in a
-//! small copy or by not making one call of the real code, and must fail. A copy that leaves nothing
-//! out must pass, so that the rule makes the difference.
-//!
+//! What a worker does around that code is repeated here in a few lines, since workers keep more state than can
+//! be explored. If a rule was found by leaving it out, a **twin** leaves it out, in a small copy or by leaving
+//! out one call of the real code, and must fail. A copy that leaves nothing out must pass, so that it is the
+//! rule that makes the difference.
 //! A lost wake-up shows as a deadlock. A job that was run twice, or seen too early, shows as a
 //! forbidden access to its [`Load`].
 
@@ -40,19 +39,19 @@ fn check(model: impl Fn() + Send + Sync + 'static) {
     explore(Builder::new().preemption_bound.unwrap_or(2), model);
 }
 
-/// Explores a model up to this many preemptions. A model whose threads meet nowhere would show nothing, so there
-/// has to be more than one interleaving.
+/// Explores a model up to this many preemptions. A model whose threads never meet would show nothing, so there
+/// must be more than one interleaving.
 fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     let ways = ways(preemptions, model);
     assert!(ways > 1, "the threads of this model do not meet");
 }
 
-/// Runs a model that has one thread alone.
+/// Runs a model that has a single thread.
 fn alone(model: impl Fn() + Send + Sync + 'static) {
     assert_eq!(ways(0, model), 1, "this model has more than one thread");
 }
 
-/// Explores, and says in how many interleavings.
+/// Explores, and returns the number of interleavings.
 fn ways(preemptions: usize, model: impl Fn() + Send + Sync + 'static) -> usize {
     let mut builder = Builder::new();
     builder.preemption_bound = Some(preemptions);
@@ -66,8 +65,8 @@ fn ways(preemptions: usize, model: impl Fn() + Send + Sync + 'static) -> usize {
     ways.load(atomic::Ordering::Relaxed)
 }
 
-/// A load of a thread's own hides nothing of what others do. It does in loom as it is published, so this fails
-/// without `tests/models.sh`.
+/// A thread that reads its own atomic does not hide what other threads do. In the published loom it does, so
+/// this fails without `tests/models.sh`.
 #[test]
 fn all_interleavings_are_explored() {
     let seen = Arc::new(atomic::AtomicUsize::new(0));
@@ -81,7 +80,7 @@ fn all_interleavings_are_explored() {
     assert_eq!(seen.load(atomic::Ordering::Relaxed), 0b11);
 }
 
-/// Runs `f` on a thread of its own, beside the model's first.
+/// Runs `f` on another thread, next to the model's first.
 fn beside<T, R>(shared: &Arc<T>, f: impl FnOnce(&T) -> R + Send + 'static) -> thread::JoinHandle<R>
 where
     T: ?Sized + Send + Sync + 'static,
@@ -122,12 +121,12 @@ impl Load {
         self.step(Self::EMPTY, Self::FULL);
     }
 
-    /// Done by the thread that gets the job.
+    /// Called by the thread that gets the job.
     fn spend(&self) {
         self.step(Self::FULL, Self::SPENT);
     }
 
-    /// At the end, when all that was done must be visible.
+    /// At the end, when everything that was done must be visible.
     fn assert_spent(&self) {
         // SAFETY: watched.
         let state = self.0.with(|p| unsafe { *p });

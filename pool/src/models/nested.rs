@@ -1,5 +1,5 @@
-//! The deque of joins: each job runs once and its contents are visible, requests are not lost,
-//! others publish in an owner's place, and helpers stay within what they wait for.
+//! The deque of joins: each job runs once and its contents are visible, requests are not lost, other threads
+//! publish in place of an owner, and helpers stay within what they wait for.
 
 use super::{Load, alone, beside, check, explore};
 use crate::base::sync::{Ordering, fence, yield_now};
@@ -18,13 +18,13 @@ const NOWHERE: Taken = Taken {
     since: 0,
 };
 
-/// Every thread of the process passes a fence. Here the owner does so at each pop anyway.
+/// Every thread of the process passes a fence. Here the owner passes one at each pop anyway.
 fn barrier() -> bool {
     fence(Ordering::SeqCst);
     true
 }
 
-/// What a join does, with `push` between its push and its first half.
+/// What a join does; `push` is called between its push and its first half.
 fn join(nested: &Nested, push: impl FnOnce(bool), a: impl FnOnce(), b: &Load) {
     b.fill();
     join_with(nested, push, a, |_| b.spend());
@@ -64,7 +64,7 @@ fn run(found: Steal<*mut ()>) -> bool {
     matches!(found, Steal::Taken(_))
 }
 
-/// Publishes all that there is.
+/// Publishes all private jobs.
 fn publish(nested: &Nested) -> impl FnOnce(bool) {
     |_| {
         nested.publish(usize::MAX);
@@ -96,7 +96,7 @@ fn pushes_pops_and_steals() {
     });
 }
 
-/// A join after a join at the same depth: the slot is written anew.
+/// A join after a join at the same depth: the slot is written again.
 #[test]
 fn uses_a_slot_again() {
     check(|| {
@@ -149,7 +149,7 @@ fn publishes_several_at_once() {
     });
 }
 
-/// A thread asks while the owner moves its thresholds: the request is answered, or it stands.
+/// A thread asks while the owner moves its thresholds: the request is answered, or it still stands.
 #[test]
 fn a_request_is_answered_or_stands() {
     check(|| {
@@ -163,7 +163,7 @@ fn a_request_is_answered_or_stands() {
         };
         join(&nested, answer, || (), &load);
         asker.join().unwrap();
-        // Deeper than what is public by itself: only a request makes the owner look.
+        // Deeper than the part that becomes public by itself: only a request makes the owner look.
         let look = |depth| {
             let look = !nested.is_easy(depth);
             nested.push(depth, load.erase());
@@ -179,7 +179,7 @@ fn a_request_is_answered_or_stands() {
     });
 }
 
-/// A thread publishes in the place of an owner that pops, pushes and pops, and steals.
+/// A thread publishes in place of an owner that pops, pushes and pops, and steals.
 #[test]
 fn publishes_for_its_owner() {
     check(|| {
@@ -219,8 +219,8 @@ fn publishes_for_an_owner_that_retires() {
     });
 }
 
-/// An owner whose job is being run elsewhere makes a join while it waits; the thread that has the
-/// job publishes for it.
+/// An owner whose job is run by another thread makes a join while it waits; the thread that has the job
+/// publishes for it.
 #[test]
 fn publishes_for_an_owner_that_waits() {
     explore(4, || {
@@ -259,7 +259,7 @@ fn publishes_for_an_owner_that_waits() {
     });
 }
 
-/// The same twice, so that the second time meets what the first has left behind.
+/// The same twice, so that the second time meets what the first time has left behind.
 #[test]
 fn publishes_for_its_owner_again() {
     explore(3, || {
@@ -299,9 +299,9 @@ fn two_publish_for_one_owner() {
     });
 }
 
-/// A seat runs a job that a thread waits for, and after it something else. The waiter helps only
-/// with pieces of the first. `turn` says whether the seat tells the two apart; `for_owner`, whether
-/// another thread publishes the second job's push.
+/// A seat runs a job that a thread waits for, and after it another job. The waiter helps only with pieces of
+/// the first job. `turn` says whether the seat tells the two apart; `for_owner` says whether another thread
+/// publishes the push of the second job.
 fn helps_a_seat_that_goes_on(turn: bool, for_owner: bool) {
     explore(3, move || {
         let seat = Arc::new(Seat::new(0, 2, Holder::Awake));
@@ -329,7 +329,7 @@ fn helps_a_seat_that_goes_on(turn: bool, for_owner: bool) {
                     seat.begin(0);
                 }
                 let nested = &seat.nested;
-                // There is nothing yet, and that must not pass for the next job's publication.
+                // There is nothing yet, and that must not pass for the publication of the next job.
                 nested.publish(usize::MAX);
                 loads[1].fill();
                 let stranger = |stolen: bool| {
@@ -370,7 +370,7 @@ fn a_helper_leaves_what_was_published_for_its_owner() {
     helps_a_seat_that_goes_on(true, true);
 }
 
-/// What its owner had pushed before the awaited job began is no piece of it.
+/// Jobs that the owner had pushed before the awaited job began are no pieces of it.
 #[test]
 fn a_helper_takes_nothing_below_its_base() {
     alone(|| {
@@ -389,15 +389,15 @@ fn a_helper_takes_nothing_below_its_base() {
     });
 }
 
-/// Twin: no new epoch between two jobs. So the helper's exchange succeeds on ends that only look
-/// like those it read.
+/// Twin: no new epoch between two jobs. So the helper's exchange succeeds on ends that only look like the ends
+/// that it read.
 #[test]
 #[should_panic(expected = "a helper took a stranger's job")]
 fn twin_without_epochs_helps_a_stranger() {
     helps_a_seat_that_goes_on(false, false);
 }
 
-/// Twins: the core of the deque in few lines, with rules that can be left out.
+/// Twins: the core of the deque in a few lines, with rules that can be left out.
 mod twin {
     use super::{Load, explore, yield_now};
     use crate::base::sync::{AtomicBool, AtomicPtr, AtomicU64, Ordering};

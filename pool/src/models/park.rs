@@ -1,5 +1,5 @@
-//! The parker, over a futex made of a lock: no token is lost, what came before a token is seen, and
-//! a sleeper that was woken for nothing sleeps on.
+//! The parker, over a futex that is made from a lock: no token is lost, what came before a token is seen, and a
+//! sleeper that was woken without a token sleeps on.
 
 use super::{Load, alone, beside, check, explore, parker};
 use crate::base::park::Parker;
@@ -26,8 +26,7 @@ fn a_token_wakes_and_hands_over() {
     });
 }
 
-/// One token for each park, one after the other. The first wake may come when the sleeper has lain
-/// down again.
+/// One token for each park, in turn. The first wake may come when the sleeper has lain down again.
 #[test]
 fn a_late_wake_is_no_token() {
     check(|| {
@@ -50,8 +49,8 @@ fn a_late_wake_is_no_token() {
     });
 }
 
-/// Two threads leave a token at once. There is one token, and both came before it, or another
-/// follows.
+/// Two threads leave a token at the same time. Either there is one token, and both came before it, or another
+/// token follows.
 #[test]
 fn two_who_wake() {
     check(|| {
@@ -99,7 +98,7 @@ fn tells_whether_it_woke() {
     });
 }
 
-/// Twins: the parker in few lines, with rules that can be left out.
+/// Twins: the parker in a few lines, with rules that can be left out.
 mod twin {
     use super::{Load, beside, explore, thread};
     use crate::base::sync::{AtomicU32, AtomicUsize, Condvar, Mutex, Ordering};
@@ -115,7 +114,7 @@ mod twin {
         compare: bool,
         /// A sleeper that finds no token sleeps on.
         again: bool,
-        /// A token is left by a swap, and not by a look and a store.
+        /// A token is left by a swap, and not by a load and a store.
         swap: bool,
         /// What a token hands on.
         release: Ordering,
@@ -170,7 +169,7 @@ mod twin {
         }
     }
 
-    /// A token, or two, the second only once the first was taken.
+    /// One token, or two; the second only after the first was taken.
     fn model(rules: Rules, two: bool) {
         explore(3, move || {
             let shared = Arc::new((
@@ -228,7 +227,7 @@ mod twin {
         model(Rules { swap, ..ALL }, false);
     }
 
-    /// It goes on before the second token is there.
+    /// The sleeper goes on before the second token is there.
     #[test]
     #[should_panic(expected = "Causality violation")]
     fn believes_every_wake() {

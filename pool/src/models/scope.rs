@@ -1,4 +1,4 @@
-//! Waiters that sleep on their own event alone hear of new work that only they can do.
+//! Waiters that sleep only on their own event are told of new work that only they can do.
 
 use super::{beside, check, explore, parker};
 use crate::base::park::Parker;
@@ -31,7 +31,7 @@ fn wait(latch: &Latch, owner: &Parker, look: impl Fn() -> bool) {
     }
 }
 
-/// A task of a scope, running elsewhere, spawns another, which only the scope's owner can run.
+/// A task of a scope, which runs on another thread, spawns a task that only the scope's owner can run.
 /// `fence_first` says whether the spawner fences between its push and its look at the latch.
 fn spawn_into_a_scope(fence_first: bool) {
     const TAG: u64 = 5;
@@ -46,7 +46,7 @@ fn spawn_into_a_scope(fence_first: bool) {
         let owner = parker();
         let scope = Arc::new(Scope {
             owner,
-            // The task that runs.
+            // The running task.
             latch: CountLatch::new(owner),
             deque: Spawned::new(),
             run: AtomicUsize::new(0),
@@ -58,7 +58,7 @@ fn spawn_into_a_scope(fence_first: bool) {
                 job: std::ptr::without_provenance_mut(8),
                 tag: TAG,
             };
-            // SAFETY: called by the one thread.
+            // SAFETY: called only by this thread.
             unsafe { scope.deque.push(entry) };
             if fence_first {
                 fence(Ordering::SeqCst);
@@ -66,7 +66,7 @@ fn spawn_into_a_scope(fence_first: bool) {
             if let Some(sleeper) = scope.latch.latch().sleeper() {
                 sleeper.unpark();
             }
-            // The task goes on for as long as the other has not run.
+            // The task goes on as long as the other task has not run.
             while scope.run.load(Ordering::Acquire) == 0 {
                 scope.told.park();
             }
@@ -101,8 +101,8 @@ fn twin_whose_spawn_does_not_fence() {
     spawn_into_a_scope(false);
 }
 
-/// A thread runs a task of a scope, which spawns another, and runs that too; their counts are kept
-/// until it has. `settle` says whether it gives them back then. The owner sees what both did, and the
+/// A thread runs a task of a scope, which spawns another task, and runs that too; until then it keeps the
+/// counts of both. `settle` says whether it gives them back then. The owner sees what both tasks did, and the
 /// latch goes.
 fn counts_that_are_kept(settle: bool) {
     const TAG: u64 = 5;
@@ -127,7 +127,7 @@ fn counts_that_are_kept(settle: bool) {
                 }
                 if settle {
                     kept.settle();
-                    // What was given back is not given back again.
+                    // Counts that were given back are not given back again.
                     kept.settle();
                 }
             })
@@ -142,8 +142,9 @@ fn counts_that_are_kept(settle: bool) {
     });
 }
 
-/// A scope with a task that ends elsewhere: its owner leaves once it has, and sees what it did. `settles` says whether the owner
-/// has given back what it counted ahead by then, as before it sleeps.
+/// A scope with a task that ends on another thread: the owner leaves once the task has ended, and sees what it
+/// did. `settles` says whether the owner has then given back the counts that it took in advance, as it does
+/// before it sleeps.
 fn a_scope_is_left(settles: bool) {
     explore(3, move || {
         let count = Arc::new(ScopeCount::at_home(parker()));
@@ -205,8 +206,8 @@ fn twin_that_keeps_counts_for_good() {
     counts_that_are_kept(false);
 }
 
-/// A thread runs a task of a scope, and then a job of another that waits for what the scope's owner
-/// does next. `turn` says whether it gives back before that what it has kept.
+/// A thread runs a task of a scope, and then a job of another scope that waits for what the first scope's owner
+/// does next. `turn` says whether the thread gives its kept counts back in between.
 fn a_stranger_after_a_task(turn: bool) {
     const TAG: u64 = 5;
     explore(3, move || {
@@ -242,22 +243,22 @@ fn twin_whose_stranger_begins_at_once() {
     a_stranger_after_a_task(false);
 }
 
-/// How a thief tells the owner of tasks that it has moved.
+/// How a thief tells the owner about tasks that it has moved.
 #[derive(Clone, Copy, PartialEq)]
 enum Tell {
     Never,
     Always,
-    /// And notes only then that they have strayed.
+    /// And records only then that they have strayed.
     AndNotes,
-    /// Unless there is a token, and there is one in the beginning.
+    /// Unless there is a token; there is a token in the beginning.
     Once {
         fence: bool,
     },
 }
 
-/// A thief takes two tasks of a scope with one exchange, puts the second into its own deque, and is
-/// busy with the first until the owner has run another task. `tell` says how it tells the
-/// owner. Otherwise the owner may have looked for the second while that was on its way, and sleep.
+/// A thief takes two tasks of a scope with one exchange, puts the second into its own deque, and is busy with
+/// the first until the owner has run another task. `tell` says how it tells the owner. Without that, the owner
+/// may have looked for the second task while it was being moved, and sleep.
 fn a_lot_on_its_way(tell: Tell) {
     const TAG: u64 = 5;
     const TASKS: usize = 3;
@@ -371,8 +372,8 @@ fn twin_whose_thief_tells_nobody() {
     a_lot_on_its_way(Tell::Never);
 }
 
-/// A join waits for a job whose thief publishes a piece of it, and goes on only once another thread
-/// has run that piece. `leave_word` says whether the waiter leaves word before its last look.
+/// A join waits for a job whose thief publishes a piece of it, and goes on only after another thread has run
+/// that piece. `leave_word` says whether the waiter leaves word before its last look.
 fn wait_for_a_thief(leave_word: bool) {
     check(move || {
         let thief = Arc::new(Seat::new(1, 2, Holder::Awake));
@@ -453,7 +454,7 @@ fn a_waiter_hears_of_a_piece() {
 }
 
 #[test]
-// A deadlock. The job itself catches the panic that reports it, and another follows.
+// A deadlock. The job itself catches the panic that reports it, and another panic follows.
 #[should_panic]
 fn twin_that_leaves_no_word() {
     wait_for_a_thief(false);

@@ -1,5 +1,5 @@
-//! What other threads see of a seat: its context whole or not at all, its thread started once, and
-//! a seat that is lent comes back.
+//! What other threads see of a seat: its context is seen whole or not at all, its thread is started once, and a
+//! seat that is lent comes back.
 
 use super::{beside, check, explore};
 use crate::base::sync::{AtomicUsize, Ordering, UnsafeCell};
@@ -21,7 +21,8 @@ fn jobs(seat: &Seat) -> Option<Vec<Job>> {
     Some(seat.jobs()?.iter().map(words).collect())
 }
 
-/// A reader of the contexts meets a holder that begins jobs on top of each other, and ends them: what it sees is whole.
+/// A reader of the contexts meets a holder that begins jobs on top of each other, and ends them: the reader
+/// sees whole contexts.
 #[test]
 fn contexts_are_seen_whole() {
     const SEEN: [&[Job]; 3] = [&[], &[(7, 0, 1)], &[(7, 0, 1), (8, 1, 2)]];
@@ -43,7 +44,7 @@ fn contexts_are_seen_whole() {
     });
 }
 
-/// More jobs than there are slots: the last slot has the one on top, and again the one below when that has ended.
+/// More jobs than there are slots: the last slot has the job on top, and after its end the job below again.
 #[test]
 fn the_last_slot_is_given_back() {
     const SEEN: [&[Job]; 2] = [&[(7, 0, 1), (8, 0, 2)], &[(7, 0, 1), (9, 0, 3)]];
@@ -62,7 +63,7 @@ fn the_last_slot_is_given_back() {
     });
 }
 
-/// What a holder tells others between the job that is helped and what it pushes next.
+/// What a holder tells other threads between the awaited job and the job that it pushes next.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Tells {
     Nothing,
@@ -70,7 +71,7 @@ enum Tells {
     TheNextJob,
 }
 
-/// A helper that goes by the context takes no job of a later context, if the holder tells of that.
+/// A helper that goes by the context takes no job of a later context, if the holder announces that context.
 fn helps_by_context(tells: Tells) {
     explore(3, move || {
         const MINE: *mut () = std::ptr::without_provenance_mut(8);
@@ -86,7 +87,7 @@ fn helps_by_context(tells: Tells) {
             push(&seat, MINE);
             thread::spawn(move || {
                 if seat.nested.pop(0) == Pop::Stolen {
-                    // A holder waits until it is done, and the slot stays as it is.
+                    // A holder waits until the helper is done, and the slot stays as it is.
                     return;
                 }
                 if tells != Tells::Nothing {
@@ -151,7 +152,7 @@ fn a_thread_is_started_once() {
     });
 }
 
-/// A guest lends its seat to the seat's thread for its mail, and has it back.
+/// A guest lends its seat to the seat's thread for its mail, and gets it back.
 #[test]
 fn a_seat_is_lent_and_given_back() {
     struct Model {

@@ -1,8 +1,7 @@
 //! Memory for jobs: a chunk is freed when all its pieces have been given back, and not before.
 //!
-//! Under the model checker a chunk is not freed but marked, and kept. Using a piece reads the mark.
-//! So a chunk that goes too early, or without seeing what was done with a piece, is a forbidden
-//! access.
+//! Under the model checker a chunk is not freed but marked, and kept. Using a piece reads the mark. So a chunk
+//! that is freed too early, or without seeing what was done with a piece, is a forbidden access.
 
 use super::check;
 use crate::base::sync::{AtomicUsize, Ordering, UnsafeCell};
@@ -35,7 +34,7 @@ impl Piece {
 
     fn free(self) {
         self.used();
-        // SAFETY: made by `alloc`, used no more.
+        // SAFETY: made by `alloc`, and no longer used.
         unsafe { Slab::free(self.0) };
     }
 }
@@ -70,7 +69,7 @@ fn the_last_of_three_frees() {
     });
 }
 
-/// A seat changes hands: the next owner goes on in the chunk of the one before.
+/// A seat changes hands: the next owner goes on in the chunk of the previous owner.
 #[test]
 fn an_owner_after_another() {
     check(|| {
@@ -90,7 +89,8 @@ fn an_owner_after_another() {
     });
 }
 
-/// A thread that collects gives back pieces of two chunks, among them those of a chunk that it has left and comes back to.
+/// A thread that collects gives back pieces of two chunks, among them pieces of a chunk that it has left and
+/// comes back to.
 #[test]
 fn a_thread_that_collects() {
     check(|| {

@@ -12,7 +12,7 @@ use crate::seat::word::{Holder, Step};
 use loom::thread;
 use std::sync::Arc;
 
-/// What the workers of a pool share, in small: jobs are a number.
+/// What the workers of a pool share, in small: jobs are just a number.
 pub(super) struct Model {
     pub(super) seats: Row<Seat>,
     pub(super) sleep: Sleep,
@@ -20,7 +20,7 @@ pub(super) struct Model {
     ending: AtomicBool,
     /// Counts jobs that are posted and not yet done.
     done: CountLatch,
-    /// One per seat, touched by its holder alone.
+    /// One for each seat; only its holder touches it.
     held: Vec<UnsafeCell<u32>>,
 }
 
@@ -30,12 +30,12 @@ unsafe impl Send for Model {}
 unsafe impl Sync for Model {}
 
 impl Model {
-    /// Of `seats` seats, whose threads all sleep or are all awake, for `jobs` jobs.
+    /// With `seats` seats, whose threads all sleep or are all awake, for `jobs` jobs.
     pub(super) fn new(seats: usize, asleep: bool, jobs: usize) -> Arc<Self> {
         Self::with(Sleep::new, seats, asleep, jobs)
     }
 
-    /// The same, where posters look at the guests that were asked, as they do in pools of many seats.
+    /// The same, but posters look at the guests that were asked, as they do in pools of many seats.
     fn of_many(seats: usize, asleep: bool, jobs: usize) -> Arc<Self> {
         let sleep = |seats, sleeping| Sleep::new(seats, sleeping).of_many();
         Self::with(sleep, seats, asleep, jobs)
@@ -75,7 +75,7 @@ impl Model {
         self.post_by(Sleep::post);
     }
 
-    /// As an ordinary thread does that spawns a task.
+    /// Posts as an ordinary thread does that spawns a task.
     fn post_task(&self) {
         self.post_by(Sleep::post_task);
     }
@@ -119,7 +119,7 @@ impl Model {
         taken.is_ok()
     }
 
-    /// Fails if two hold a seat, or if a holder does not see what the one before it did.
+    /// Fails if two threads hold a seat, or if a holder does not see what the previous holder did.
     pub(super) fn touch(&self, seat: &Seat) {
         // SAFETY: watched.
         self.held[seat.index].with_mut(|p| unsafe { *p += 1 });
@@ -191,7 +191,7 @@ impl Model {
         }
     }
 
-    /// An ordinary thread sits down, if it can, and leaves; `then` is what it does meanwhile.
+    /// An ordinary thread sits down, if it can, and leaves; `then` is what it does in between.
     pub(super) fn visit(&self, seat: &Seat, then: impl FnOnce()) {
         if self.sleep.sit_down(seat) {
             self.touch(seat);
@@ -241,7 +241,7 @@ fn two_that_go_to_bed_and_a_poster() {
     two_threads(false, 1, Model::post);
 }
 
-/// The poster looks at the first group alone if the thread there searches.
+/// The poster looks only at the first group if the thread there searches.
 #[test]
 fn two_that_go_to_bed_and_two_tasks() {
     two_threads(false, 2, Model::post_task);
@@ -252,7 +252,7 @@ fn two_sleepers_and_two_tasks() {
     two_threads(true, 2, Model::post_task);
 }
 
-/// Two threads that sleep, or are about to, when that number of jobs is posted.
+/// Two threads that sleep, or are about to, when this number of jobs is posted.
 fn two_threads(asleep: bool, jobs: usize, post: fn(&Model)) {
     explore(1, move || {
         let model = Model::new(2, asleep, jobs);
@@ -288,7 +288,7 @@ fn a_guest_comes_and_goes() {
     });
 }
 
-/// The same where the guest itself posts the job.
+/// The same, but the guest itself posts the job.
 #[test]
 fn a_guest_posts() {
     explore(2, || {
@@ -306,7 +306,7 @@ fn a_guest_posts() {
     });
 }
 
-/// A guest was asked to see to a job, does it itself, and leaves while another job is posted.
+/// A guest was asked to see to a job, runs it itself, and leaves while another job is posted.
 #[test]
 fn a_guest_that_was_asked_leaves() {
     explore(2, || {
@@ -325,7 +325,7 @@ fn a_guest_that_was_asked_leaves() {
     });
 }
 
-/// Two seats, one thread asleep and one displaced, perhaps, by a guest.
+/// Two seats; one thread is asleep, and one may have been displaced by a guest.
 #[test]
 fn a_guest_displaces_a_searcher() {
     explore(1, || {
@@ -357,7 +357,7 @@ fn a_guest_hands_over() {
     });
 }
 
-/// How a spawner keeps to the protocol of a lull.
+/// How a spawner follows the protocol of a lull.
 #[derive(Clone, Copy)]
 struct Brisk {
     /// Whether it looks for sleepers again once it is a member.
@@ -399,7 +399,7 @@ const BRISK: Brisk = Brisk {
     leaves: false,
 };
 
-/// Threads go to sleep while a spawner joins a lull, relies on it, or leaves.
+/// Threads go to sleep while a spawner joins a lull, relies on it, or leaves it.
 fn lull(bound: usize, seats: usize, jobs: usize, brisk: Brisk) {
     explore(bound, move || {
         let model = Model::new(seats, false, jobs);
@@ -439,7 +439,7 @@ fn two_that_end_a_lull() {
     lull(1, 2, 2, BRISK);
 }
 
-/// Two spawners are members of one lull, and a thread goes to sleep.
+/// Two spawners are members of the same lull, and a thread goes to sleep.
 #[test]
 fn two_spawners_in_a_lull() {
     explore(1, || {
@@ -452,7 +452,8 @@ fn two_spawners_in_a_lull() {
     });
 }
 
-/// A guest takes the seat of a thread that searches: this ends the lull as well before it sleeps below the guest.
+/// A guest takes the seat of a searching thread: this thread also ends the lull before it sleeps below the
+/// guest.
 #[test]
 fn a_guest_comes_in_a_lull() {
     explore(1, || {
@@ -502,8 +503,8 @@ fn twin_without_its_last_look() {
     twin(false);
 }
 
-/// Twin: a waker that believes a bitmap of parked seats, or (`ask`) the seat's word. A guest is
-/// on the seat when the job is posted, and leaves.
+/// Twin: a waker that believes a bitmap of parked seats, or (`ask`) the seat's word. A guest is on the seat
+/// when the job is posted, and leaves.
 fn bitmap(ask: bool) {
     explore(2, move || {
         let model = Model::new(1, true, 1);

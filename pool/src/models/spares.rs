@@ -13,18 +13,18 @@ use crate::seat::word::{Holder, Step};
 use loom::thread;
 use std::sync::Arc;
 
-/// A pool of one seat, whose thread is the model's own and blocks, and one spare seat.
+/// A pool of one seat, whose thread is the model's own thread and blocks, and of one spare seat.
 struct Model {
     seats: Row<Seat>,
     sleep: Sleep,
     spares: Spares,
     owed: Owed,
-    /// Whether a thread that closes a seat looks for threads that found none.
+    /// Whether a thread that closes a seat looks for threads that found no seat.
     pays: AtomicBool,
     jobs: AtomicUsize,
     ending: AtomicBool,
     done: CountLatch,
-    /// Whether the spare thread was called back to a seat that was closed already.
+    /// Whether the spare thread was called back to a seat that was already closed.
     recalled: AtomicBool,
 }
 
@@ -85,8 +85,8 @@ impl Model {
         taken.is_ok()
     }
 
-    /// Before the only thread blocks. `look` is the rule that this thread looks for work once
-    /// the spare seat is open.
+    /// Called before the only thread blocks. `look` is the rule that this thread looks for work once the spare
+    /// seat is open.
     fn replace(&self, look: bool) {
         if self.spares.keep(&self.sleep, self.seats.spare()).is_none() {
             self.spares.replace(&self.sleep, self.seats.spare());
@@ -187,7 +187,7 @@ impl Model {
                 bedtime = self.sleep.after_last_look(seat, look());
             }
             if bedtime == Bedtime::Displaced {
-                // Closed just now.
+                // The seat has just been closed.
                 self.sleep.before_last_look();
                 if look() {
                     self.wake_one();
@@ -228,7 +228,7 @@ impl Model {
     }
 }
 
-/// The only thread blocks until a job is done that was there before.
+/// The only thread blocks until a job is done that was already there.
 fn blocked(look: bool) {
     explore(2, move || {
         let model = Model::new(1);
@@ -252,7 +252,7 @@ fn twin_that_does_not_look() {
     blocked(false);
 }
 
-/// The job comes from outside, as the seat is being opened.
+/// The job comes from outside while the seat is being opened.
 #[test]
 fn what_comes_meanwhile_is_done() {
     explore(2, || {
@@ -267,8 +267,8 @@ fn what_comes_meanwhile_is_done() {
     });
 }
 
-/// It blocks and is back at once, twice. Whichever thread is on the spare seat then, no job is
-/// lost, and in the end the seat is closed: by the thread that comes back, or by its own.
+/// The thread blocks and is back at once, twice. Whichever thread is then on the spare seat, no job is lost,
+/// and at the end the seat is closed: by the thread that comes back, or by its own.
 #[test]
 fn back_before_anybody_came() {
     explore(2, || {
@@ -277,7 +277,7 @@ fn back_before_anybody_came() {
         model.replace(true);
         model.post();
         model.dismiss();
-        // The pool's own thread does what the spare one has left.
+        // The pool's own thread does the work that the spare thread has left.
         while model.run_one() {}
         fence(Ordering::SeqCst);
         model.replace(true);
@@ -287,8 +287,8 @@ fn back_before_anybody_came() {
     });
 }
 
-/// A poster wakes the spare thread while the thread that is back closes its seat: the right to close
-/// it, taken in vain, is given back.
+/// A poster wakes the spare thread while the thread that is back closes its seat: the right to close the seat,
+/// which was taken in vain, is given back.
 #[test]
 fn woken_while_it_is_closed() {
     explore(2, || {
@@ -321,9 +321,9 @@ fn no_seat_to_sit_on() {
     });
 }
 
-/// The only thread blocks again while the one spare seat is taken by a job that was begun for its first call. What it blocks for
-/// comes later. It is done: the seat that is closed after the job is opened again. `pays` is the rule that the thread that closes it does
-/// so.
+/// The only thread blocks again while the only spare seat is taken by a job that was begun for the thread's
+/// first call. The job that it blocks for comes later. That job is done: the seat that is closed after the
+/// first job is opened again. `pays` is the rule that the thread that closes it opens it again.
 fn blocked_again(pays: bool) {
     explore(2, move || {
         let model = Model::new(2);

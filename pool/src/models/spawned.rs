@@ -1,5 +1,5 @@
-//! The deque of spawned jobs: each runs once, while the deque grows and shrinks. No buffer is read
-//! after it was freed.
+//! The deque of spawned jobs: each runs once, while the deque grows and shrinks. No buffer is read after it was
+//! freed.
 
 use super::{Load, beside, check, explore};
 use crate::queue::spawned::{Entry, LOT, Lot, Spawned};
@@ -21,7 +21,7 @@ impl Model {
         })
     }
 
-    /// The owner's.
+    /// Called by the owner.
     fn push(&self, which: usize) {
         let load = &self.loads[which];
         load.fill();
@@ -33,7 +33,7 @@ impl Model {
         unsafe { self.deque.push(entry) };
     }
 
-    /// The owner's.
+    /// Called by the owner.
     fn pop(&self) -> bool {
         // SAFETY: called by the owner alone.
         let entry = unsafe { self.deque.pop() };
@@ -96,7 +96,7 @@ fn pushes_pops_and_steals() {
     });
 }
 
-/// Pops against a thief of several, down to the last job. Of four jobs it may take two.
+/// Pops against a thief of several, down to the last job. It may take two of four jobs.
 #[test]
 fn pops_against_a_thief_of_several() {
     explore(3, || {
@@ -132,7 +132,7 @@ fn two_thieves_of_several_and_of_one() {
     });
 }
 
-/// Shows what is wrong with the published pop, which only fences, beside a thief of several.
+/// Shows the fault of the published pop, which only fences, next to a thief of several.
 mod twin {
     use super::{Arc, LOT, beside, explore};
     use crate::base::sync::{AtomicU32, AtomicU64, Ordering, fence};
@@ -228,7 +228,7 @@ fn two_thieves() {
     });
 }
 
-/// The third push finds the smallest buffer full, unless a thief was there.
+/// The third push finds the smallest buffer full, unless a thief has taken a job.
 #[test]
 fn grows_with_a_thief_inside() {
     check(|| {
@@ -241,7 +241,7 @@ fn grows_with_a_thief_inside() {
     });
 }
 
-/// A slot of the smallest buffer is written again while a thief looks at it.
+/// A slot of the smallest buffer is written again while a thief reads it.
 #[test]
 fn goes_round() {
     check(|| {
@@ -258,7 +258,7 @@ fn goes_round() {
     });
 }
 
-/// The same beside a thief of several, whose slots the owner uses again at once.
+/// The same next to a thief of several, whose slots the owner uses again at once.
 #[test]
 fn goes_round_beside_a_thief_of_several() {
     check(|| {
@@ -272,7 +272,7 @@ fn goes_round_beside_a_thief_of_several() {
     });
 }
 
-/// Memory goes down as soon as the deque is empty.
+/// Memory is reduced as soon as the deque is empty.
 #[test]
 fn shrinks_with_a_thief_inside() {
     check(|| {
@@ -302,7 +302,7 @@ fn frees_what_nobody_reads() {
     });
 }
 
-/// A thief that asks for one tag gets a job of that tag.
+/// A thief that asks for a tag gets a job with that tag.
 #[test]
 fn a_tag_that_was_seen_is_that_of_the_job() {
     check(|| {

@@ -1,7 +1,8 @@
 //! Tokens: a child that is made while its parent is stopped is told.
 //!
-//! The checker does not follow std's counted references, and tokens need weak ones. So this is a small copy of what two
-//! threads do with the word, the list and the count of a child, in the order in which `base/stop.rs` does it.
+//! The checker does not follow std's counted references, and tokens need weak references. So this is a small
+//! copy of what two threads do with the word, the list and the count of a child, in the order in which
+//! `base/stop.rs` does it.
 
 use super::{beside, check};
 use crate::base::sync::{AtomicBool, AtomicUsize, Mutex, Ordering};
@@ -36,13 +37,13 @@ impl Family {
         self.parent.swap(true, Ordering::Release);
         let mut ties = self.ties.lock().unwrap();
         ties.over = true;
-        // As `Weak::upgrade`: a child without a reference is not to be had.
+        // As `Weak::upgrade`: there is no access to a child without a reference.
         if ties.has_child && self.references.load(Ordering::Relaxed) > 0 {
             self.child.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Makes the child, which has its reference `first`, and is in the list after that.
+    /// Makes the child, which has its reference `first`, and after that is in the list.
     fn make_child(&self, first: bool) {
         // Release: as the first reference is made.
         let begin = || self.references.store(1, Ordering::Release);

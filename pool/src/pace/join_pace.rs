@@ -70,7 +70,7 @@ pub(crate) enum Offer {
 /// Decides. `watched` says whether a thread looks after stuck owners.
 pub(crate) fn decide(push: Push, watched: impl Fn() -> bool) -> Offer {
     let goes_on = push.wanted && push.brisk && !push.first;
-    // Whether this push is to be public at once, unless its site is short.
+    // Whether this push is public at once, unless its site is short.
     let timed = push.outermost && !(goes_on && watched());
     if timed && !push.alone && !(site_costs::is_short(push.site) && watched()) {
         return Offer::Everything { timed: push.first };
@@ -206,7 +206,7 @@ mod tests {
         let (rhythm, mut now) = (Rhythm::new(), clock::now());
         assert!(!push(&rhythm, 8, BRISK.0 - 1, 100, &mut now).0);
         assert!(push(&rhythm, 8, 3 * BRISK.0, 100, &mut now).0);
-        // A job that begins may have long parts, whatever the one before it had: all loops have one site.
+        // A job that begins may have long parts, whatever the job before it had: all loops have one site.
         now += clock::ticks(1_000_000);
         rhythm.begin(8, now);
         assert!(push(&rhythm, 8, 3 * BRISK.0, 100, &mut now).0);

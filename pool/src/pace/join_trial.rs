@@ -210,7 +210,7 @@ impl Trial<'_> {
             Ended::After(nanos) => nanos,
             Ended::Flat => BLOCKED,
         };
-        // Where several threads call, only calls that began at this step say something of it.
+        // If several threads call, only calls that began at this step say something about it.
         if step != call.step && call.step != CROWDED {
             return;
         }
@@ -221,13 +221,13 @@ impl Trial<'_> {
             _ if call.step == CROWDED => {}
             ALL_SHARED if nanos < LONG && is_rested(before, chance) => self.set(FIRST, before),
             ALL_SHARED => {}
-            // Calls may be others now. One that took a little longer may have been interrupted.
+            // The calls may have changed. A call that took a little longer may have been interrupted.
             ALL_KEPT if nanos > 4 * call.limit => self.set(ALL_SHARED, 0),
             ALL_KEPT if nanos > call.limit && chance.is_multiple_of(4) => self.set(ALL_SHARED, 0),
             ALL_KEPT => {}
             FIRST..=LAST_SHARED if nanos >= LONG => self.came_out(before, false),
             FIRST..=LAST_SHARED => self.count(self.shared, step, step - FIRST, SHARED, nanos),
-            // It was shared in the end, and would have taken longer.
+            // The call was shared in the end, and would have taken longer.
             _ if nanos > call.limit => self.came_out(before, false),
             _ => {
                 self.count(self.kept, step, step - LAST_SHARED - 1, KEPT, nanos);
@@ -273,7 +273,7 @@ fn is_blocked(before: u32) -> bool {
 fn is_rested(before: u32, chance: u64) -> bool {
     match before / 2 {
         0 => true,
-        // As a loop may have left it.
+        // A loop may have left it so.
         times => chance.is_multiple_of(1 << (REST.0 + times - 1).min(SELDOM)),
     }
 }
@@ -347,7 +347,7 @@ mod tests {
         assert_eq!(site.until(true, good, NO_CHANCE), 1 + TRY);
         assert_eq!(site.until(true, good, NO_CHANCE), 10_000);
         assert_eq!(site.until(true, good, 0), 1 + TRY);
-        // What gains a little is shared as well, after all calls of the try.
+        // A site that gains a little is shared as well, after all calls of the try.
         let (site, fair) = (Site::new(), (12_500, 10_000));
         assert_eq!(site.until(true, fair, NO_CHANCE), 1 + TRY);
         assert_eq!(site.until(false, fair, NO_CHANCE), KEPT.0 + KEPT.1 - 1);
@@ -359,7 +359,7 @@ mod tests {
         let (site, long) = (Site::new(), (LONG, LONG));
         assert_eq!(site.until(true, long, 0), 10_000);
         assert_eq!(site.0[0].load(Ordering::Relaxed), ALL_SHARED);
-        // Nor where only the first one was short.
+        // Nor if only the first call was short.
         assert!(!site.call(0, LONG - 1, 0));
         assert_eq!(site.until(true, long, NO_CHANCE), 10_000);
     }
@@ -370,12 +370,12 @@ mod tests {
         site.until(true, slow, NO_CHANCE);
         assert_eq!(site.until(false, slow, NO_CHANCE), 10_000);
         assert_eq!(site.trial().begin(NO_CHANCE).limit, 15_000);
-        // One in four of the longer ones does.
+        // One in four of the longer calls ends it.
         assert!(site.call(15_000, 0, 4));
         assert!(site.call(15_001, 0, NO_CHANCE));
         assert!(site.call(15_001, 0, 4));
         assert!(!site.call(15_001, 0, 4));
-        // Each of those that take far longer does.
+        // Each call that takes far longer ends it.
         let (site, slow) = (Site::new(), (10_000, 30_000));
         site.until(true, slow, NO_CHANCE);
         assert_eq!(site.until(false, slow, NO_CHANCE), 10_000);
@@ -439,7 +439,7 @@ mod tests {
             let call = crowded().expect("none has waited");
             site.trial().end(call, ended, NO_CHANCE);
             assert_eq!(crowded(), None);
-            // A try, at last, ends that.
+            // At last a try ends that.
             site.until(true, good, 0);
         }
     }

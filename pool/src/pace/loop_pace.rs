@@ -243,14 +243,14 @@ impl Pace {
         let known = entry.read();
         let expected = known.predict(len);
         let threads = view.threads();
-        // What is too short for a second folder need not look whether other threads want a part.
+        // A call that is too short for a second folder need not look whether other threads want a part.
         let kept = worth > JOURNEY && expected.is_some_and(|nanos| nanos < worth.min(DEAR.0));
         let tries = tries && threads > 1 && !kept && !inner && view.is_outermost();
         let class = expected.filter(|_| tries).and_then(|n| entry.profit.of(n));
         let alone = kept || class.is_some_and(Class::is_alone);
         let pieces = match expected {
             _ if threads == 1 => 1,
-            // At least one for each thread, since items may wait for each other.
+            // At least one item for each thread, since items may wait for each other.
             Some(_) if alone => (2 * threads).min(COARSE.max(threads)),
             Some(nanos) if nanos < SHORT => (2 * threads).min(COARSE),
             _ => 2 * threads,
@@ -266,16 +266,17 @@ impl Pace {
             long: false,
             brief: class.is_some(),
         };
-        // No thread would come in time for a part of it, so it need not look whether one would.
+        // No other thread would come in time for a part of the call, so it need not look whether a thread
+        // would.
         let most = if alone { PLAIN } else { JOURNEY };
         let plain = expected.filter(|&nanos| watched && nanos < most);
         let every = match plain {
-            // About one in 16, as each of those that are alone.
+            // About one in 16, as often as each call that runs alone.
             Some(_) if !alone => TIMED.1,
             _ => TIMED.0,
         };
-        // A look at the clock is much beside the shortest ones. Most inner calls are far shorter than those of their depth are
-        // on average.
+        // A look at the clock costs much, compared with the shortest calls. Most inner calls are far shorter
+        // than the average of their depth.
         let seldom = |nanos| (nanos < TINY || inner) && !known.is_doubted();
         let (look, late) = match plain {
             Some(nanos) if seldom(nanos) => match view.glance() {
@@ -348,8 +349,8 @@ impl Pace {
         class.alone(TIMED.0 as u32);
     }
 
-    /// The first `items` of a plain loop that began at `start` have been run. If they took far longer than they were
-    /// expected to, it is a plain one no more.
+    /// The first `items` of a plain loop that began at `start` have been run. If they took far longer than
+    /// expected, the loop is no longer plain.
     pub(crate) fn overturns(&mut self, items: usize, start: u64) -> bool {
         let ticks = clock::since(start);
         let is = self.known.is_overturned(items, clock::nanos(ticks));
@@ -415,8 +416,8 @@ impl Pace {
         self.flush();
     }
 
-    /// Parts that are as expected are not noted: all threads would wait for the line. Parts that thieves took
-    /// of a short loop tell what it is to be one.
+    /// Parts that are as expected are not noted: all threads would wait for the line. Nor are parts that
+    /// thieves took from a short loop: they show only what it costs to be a part.
     fn note_row(&mut self) {
         let nanos = clock::nanos(self.ticks);
         match (self.part, self.brief) {
@@ -483,10 +484,10 @@ impl Pace {
                 let took = if self.start == 0 { 0 } else { took() };
                 self.was_alone(class, took);
             }
-        // A very short one was looked after in vain if no thread came, though some had nothing to do.
+        // A very short call looked for other threads in vain if no thread came although some were idle.
         } else if self.taken || (self.idlers && self.whole < profit::FIRST_CLASS) {
             let took = took();
-            // What takes longer than any of them is a short one no more, or was interrupted.
+            // A call that takes longer than any class is no longer short, or was interrupted.
             if took < profit::SHORT {
                 class.shared(self.whole, took);
             }
@@ -497,7 +498,7 @@ impl Pace {
     fn is_uneven(&self) -> bool {
         let peak = clock::nanos(self.peak >> 8);
         let far = |mean: Option<u64>| mean.is_some_and(|mean| peak >= OUTLIER * (mean >> 8));
-        // A row may be one long item.
+        // A row may be a single long item.
         peak >= STUCK && (far(self.per_item()) || far(self.known.predict(1 << 8)))
     }
 
@@ -565,7 +566,7 @@ impl Pace {
                 return self.share();
             }
             Some(nanos) if self.is_enough(nanos, left) => {}
-            // No thread would come for the rest: this call and those before it say so.
+            // No thread would come for the rest: the times of this call and of earlier calls say so.
             Some(_) if !self.long && self.items > 0 && self.was_short(left) => {
                 return Step::Run(self.begin(left));
             }
@@ -594,12 +595,12 @@ impl Pace {
         if !long && !self.known.is_uneven() {
             return Bare::No;
         }
-        // Where all items are long, it counts only near the end. A long item among short ones may come at any time, and the
-        // next one may lie close behind it.
+        // If all items are long, this matters only near the end. A long item among short items may come at any
+        // time, and the next long item may follow closely.
         if long && (left + self.beyond) as u64 > FEW_EACH * self.crew {
             return Bare::No;
         }
-        // Long items may lie together, behind short ones.
+        // Long items may lie together, behind short items.
         let known = self.known.predict(1).filter(|_| self.known.is_uneven());
         let cost = cost.max(known.unwrap_or(0));
         let time = |items: usize| cost.saturating_mul(items as u64);
@@ -607,8 +608,8 @@ impl Pace {
         if divides && time(left) >= STUCK {
             return Bare::Halve;
         }
-        // If threads sleep that are not worth a wake-up, all stays private: so the looker sees it, should an item
-        // block.
+        // If threads sleep but are not worth a wake-up, all stays private: then the looker sees it, in case an
+        // item blocks.
         match view.kept() {
             None => Bare::No,
             Some(_) if !self.has_room(view) => Bare::No,
@@ -621,8 +622,8 @@ impl Pace {
     #[inline]
     fn rest(&self, left: usize) -> Option<u64> {
         let all = left + self.beyond;
-        // A folder that costs much is a table: where it grows, one block takes long, and not the next ones. The
-        // first blocks fill it, so until the loop has run for a while earlier calls know better.
+        // A folder that costs much is a table: when it grows, one block takes long, and the next blocks do not.
+        // The first blocks fill it, so earlier calls know better until the loop has run for a while.
         if self.least > JOURNEY {
             let known = match self.ticks < clock::ticks(DEAR.0) {
                 true => self.known.predict(all),
@@ -682,7 +683,7 @@ impl Pace {
             let size = self.per_item().map_or(1, |cost| (goal << 8) / cost.max(1));
             (size as usize).max(1)
         };
-        // The rest is not to be given away.
+        // The rest is not given away.
         if self.alone {
             return self.begin(lasting(BLOCK).min(self.most()).min(left));
         }
@@ -784,7 +785,7 @@ impl Pace {
 
     /// Whether there is a thread for which work of this many nanoseconds is worth giving away.
     fn worth_sharing(&mut self, nanos: u64, left: usize, view: &impl View) -> bool {
-        // The block before this ended just now.
+        // The block before this has just ended.
         if self.begun != 0 && self.begun < self.content && !view.is_waited_for() {
             return false;
         }
@@ -794,12 +795,12 @@ impl Pace {
             Some(Demand::Waiting) => self.is_there(left, view),
             Some(Demand::Awake) => self.is_there(left, view) && self.has_room(view),
             Some(Demand::Asleep { offered }) => {
-                // Each offer is about half of what was left.
+                // Each offer is about half of the rest.
                 view.with_wakes(|wakes| self.worth_a_wake(nanos >> offered, wakes))
                     && self.has_room(view)
             }
             Some(Demand::Later { offered }) => {
-                // Each offer is about half of what was left.
+                // Each offer is about half of the rest.
                 let all = nanos.saturating_mul(1 << offered.min(16));
                 if view.with_wakes(|wakes| self.worth_a_wake(all / AHEAD as u64, wakes))
                     && self.has_room(view)
@@ -832,7 +833,8 @@ impl Pace {
         let crowded = view.is_crowded();
         if crowded {
             let end = clock::now();
-            // Since the block before this ended, or began if it was too short to be timed: too much rather than too little.
+            // The time since the end of the block before this, or since its beginning if it was too short to be
+            // timed: rather too much than too little.
             let start = if self.begun == 0 { end } else { self.begun };
             let pause = PAUSE.0.saturating_mul(end.saturating_sub(start));
             self.crowded = end + pause.min(clock::ticks(PAUSE.1));

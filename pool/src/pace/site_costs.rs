@@ -8,7 +8,7 @@
 #![forbid(unsafe_code)]
 
 use super::profit::Profit;
-// The model checker's atomics cannot be in a static, and a wrong guess is no error.
+// The model checker's atomics cannot lie in a static, and a wrong guess is no error.
 #[cfg(not(loom))]
 use crate::base::sync::{AtomicU32, AtomicUsize, Ordering};
 use std::cell::Cell;
@@ -196,10 +196,10 @@ impl Entry {
         let old = u64::from(self.cost.load(Ordering::Relaxed));
         let new = match old {
             0 => seen,
-            // Near enough: not worth writing a line that many threads read.
+            // Near enough: it is not worth writing a line that many threads read.
             _ if seen.abs_diff(old) <= old / 8 => return,
-            // Where items differ much, a row counts for as much as it has items. (Of rows that end at once some are
-            // forgotten: with an exchange for each, 128 threads waited for nothing but this line.)
+            // If items differ much, a row counts in proportion to its items. (If several rows end at once, some
+            // are forgotten: with an exchange for each row, 128 threads waited for nothing but this line.)
             _ if self.uneven.load(Ordering::Relaxed) > 0 => {
                 let items = (items as u64).min(MANY);
                 (old * (MANY - items) + seen * items) / MANY
@@ -261,7 +261,7 @@ fn cost(items: usize, nanos: u64) -> u64 {
 mod tests {
     use super::{Entry, PROOF, is_short, record_call};
 
-    // One test: the table is the process's, and sites of others may push these out.
+    // One test: the table belongs to the process, and the sites of other tests may push these out.
     #[test]
     fn four_short_calls_on_one_thread_prove_and_one_long_call_revokes() {
         for site in 1..8 {
@@ -275,7 +275,7 @@ mod tests {
                 assert!(!is_short(site));
             }
         }
-        // What is proven is so for every thread, but a row of several threads proves nothing.
+        // A proof holds for every thread, but a row of calls from several threads proves nothing.
         std::thread::scope(|s| {
             for _ in 0..8 {
                 s.spawn(|| (1..PROOF).for_each(|_| record_call(8, true)));

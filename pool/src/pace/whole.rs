@@ -61,7 +61,7 @@ impl Whole {
 
     /// It has come to its end, in a pool of that many `threads`.
     pub(crate) fn end(self, threads: usize) {
-        // By chance: low bits of a clock that ticks quickly.
+        // A random number: low bits of a clock that ticks quickly.
         let chance = self.start >> 7;
         self.took(clock::nanos(clock::since(self.start)), threads, chance);
     }
@@ -76,7 +76,8 @@ impl Whole {
             self.entry.replace_cost(self.items, nanos);
             class.rest(AGAIN);
         } else if self.alone {
-            // One that was interrupted, or found its caches cold, says little; two in a row say that items have changed.
+            // A call that was interrupted, or found its caches cold, says little; two such calls in a row say
+            // that items have changed.
             let far = nanos > 2 * self.known;
             let believed = self.entry.doubt(far) && far;
             let most = self.known + self.known / 16;
@@ -101,7 +102,7 @@ impl Whole {
         let last = self.entry.profit.among(CLASSES, longest - 1);
         let looks = last.is_some_and(Class::is_new) || chance.is_multiple_of(SELDOM);
         if self.known >= longest && most < LOOK && looks {
-            // What is known is of a cold call, or of threads that hindered each other.
+            // The known time is the time of a cold call, or of threads that hindered each other.
             return self.entry.replace_cost(self.items, longest - 1);
         }
         if nanos > self.known {
@@ -131,14 +132,14 @@ mod tests {
     fn a_whole_call_is_done_as_is_best() {
         let (good, bad) = (0x51_8e10, 0x51_8e20);
         for site in [good, bad] {
-            // The first one is slow: it says little.
+            // The first call is slow: it says little.
             assert!(!call(site, 1_000_000, 1_400_000));
             assert!((0..=AGAIN).all(|_| call(site, 1_000_000, 0)));
         }
         assert!((0..1_000).all(|_| !call(good, 1_000_000, 800_000)));
         assert!((0..TRIES).all(|_| !call(bad, 1_000_000, 900_000)));
         assert!((1..1 << REST.0).all(|_| call(bad, 1_000_000, 0)));
-        // One that was interrupted is hardly believed.
+        // A call that was interrupted is hardly believed.
         assert!(call(bad, 50_000_000, 0));
         assert!(site_costs::entry(bad).predict(1_000) < Some(1_100_000));
         assert!(!call(bad, 1_000_000, 900_000));
@@ -157,14 +158,14 @@ mod tests {
     fn what_one_thread_takes_is_asked_anew_where_little_is_gained() {
         let site = 0x51_8e40;
         assert!(!call(site, 0, 1_400_000));
-        // Interrupted, and then not.
+        // First interrupted, then not.
         assert!((0..=AGAIN).all(|_| call(site, 1_400_000, 0)));
         assert!(!call(site, 0, 1_000_000));
         Whole::start(site, 1_000).took(1_000_000, THREADS, 16);
         assert!((0..AGAIN).all(|_| call(site, 1_000_000, 0)));
         assert!((0..TRIES).all(|_| !call(site, 0, 1_000_000)));
         assert!(call(site, 1_000_000, 0));
-        // What gains much is not asked.
+        // If much is gained, it is not asked.
         let site = 0x51_8e50;
         assert!(!call(site, 0, 1_400_000));
         assert!((0..=AGAIN).all(|_| call(site, 1_400_000, 0)));
@@ -178,7 +179,7 @@ mod tests {
         assert!(!call(site, 16_000_000, 2_000_000));
         assert!(call(site, 16_000_000, 2_000_000));
         assert!((0..1_000).all(|_| !call(site, 16_000_000, 2_000_000)));
-        // Sixteen threads cannot have gained more than that: now it is a short one.
+        // Sixteen threads cannot have gained more than that: now it is a short call.
         let tried = (0..3).any(|_| call(site, 1_000_000, 100_000));
         assert!(tried);
     }
@@ -192,11 +193,11 @@ mod tests {
             assert!(!call(site, 0, 450_000));
             assert!(call(site, alone, 0));
         }
-        // Now it is one of another class.
+        // Now it is a call of another class.
         assert!((0..=AGAIN).all(|_| call(short, 1_000_000, 0)));
         assert!((0..TRIES).all(|_| !call(short, 0, 950_000)));
         assert!(call(short, 1_000_000, 0));
-        // It is no short one.
+        // It is no short call.
         assert!((0..1_000).all(|_| !call(long, 0, 450_000)));
     }
 

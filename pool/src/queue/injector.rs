@@ -48,8 +48,10 @@ const PENDING: usize = 1;
 const PAUSES: u32 = 100;
 
 fn link<'a, T: Linked>(of: NonNull<T>) -> &'a Link<T> {
-    // SAFETY: elements in a queue are alive, and their links are the queue's. That of an element that is being pushed is left alone
-    // from the store on that names what lies behind it; no taker has the element before.
+    // SAFETY: elements in a queue are alive, and the queue owns their links. The thread that pushes an element
+    // leaves its link alone from the store on that names the element behind it; before that store no taker has
+    // the element.
+    // it.
     unsafe { T::link(of).as_ref() }
 }
 
@@ -107,7 +109,7 @@ struct Takers<T> {
     taken: AtomicUsize,
 }
 
-// SAFETY: elements are handed from thread to thread whole, `outbox` is under the lock.
+// SAFETY: elements are handed whole from thread to thread; `outbox` is under the lock.
 unsafe impl<T> Send for Injector<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Injector<T> {}
@@ -132,7 +134,8 @@ impl<T: Linked> Injector<T> {
 
     /// How many there seemed to be: never fewer than lay there during the whole call.
     pub(crate) fn len(&self) -> usize {
-        // Acquire: pairs with the store in `Locked::count`. What was counted there when it was taken is counted as pushed below.
+        // Acquire: pairs with the store in `Locked::count`. Elements that were counted there when they were
+        // taken are counted as pushed below.
         let taken = self.takers.taken.load(Ordering::Acquire);
         self.pushed.load(Ordering::Relaxed).wrapping_sub(taken)
     }
@@ -154,8 +157,8 @@ impl<T: Linked> Injector<T> {
     pub(crate) unsafe fn push_chain(&self, newest: NonNull<T>, oldest: NonNull<T>, count: usize) {
         self.pushed.fetch_add(count, Ordering::Relaxed);
         set_next(oldest, ptr::without_provenance_mut(PENDING));
-        // Release: hands the elements to the swap in `turn_over`. An exchange that compares is tried again and again
-        // where many push.
+        // Release: hands the elements to the swap in `turn_over`. A compare-exchange would be retried again and
+        // again where many threads push.
         let behind = self.inbox.swap(newest.as_ptr(), Ordering::Release);
         // Release: pairs with the load in `next`.
         link(oldest).0.store(behind, Ordering::Release);
@@ -223,7 +226,7 @@ impl<T: Linked> Injector<T> {
                 .locked
                 .compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed)
                 .is_ok();
-        // Made only when it is held: dropping one lets go of the lock.
+        // Made only when the lock is held: dropping a `Locked` lets go of the lock.
         free.then(|| Locked(self))
     }
 

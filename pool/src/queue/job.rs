@@ -161,7 +161,7 @@ pub(crate) struct Head {
     taken: UnsafeCell<MaybeUninit<Taken>>,
 }
 
-// SAFETY: the thief writes `taken` before it stores TAKEN, the owner reads it after it has seen that.
+// SAFETY: the thief writes `taken` before it stores TAKEN; the owner reads it after it has seen TAKEN.
 unsafe impl Sync for Head {}
 
 impl Head {
@@ -268,7 +268,7 @@ where
         job.result.with_mut(|p| unsafe { (*p).write(result) });
         // SAFETY: the owner waits until DONE.
         let word = unsafe { &raw const (*this).head.word };
-        // SAFETY: alive until this swap, and nothing of it is touched after.
+        // SAFETY: alive until this swap, and nothing of it is touched afterwards.
         unsafe { Word::set_done(word) };
     }
 }
@@ -304,7 +304,7 @@ impl<F: FnOnce()> HeapJob<F> {
                     word: Word::new(&Self::PIECE),
                     body,
                 };
-                // SAFETY: a piece of this layout, which no other job has.
+                // SAFETY: a piece with this layout, which no other job has.
                 unsafe { piece.cast::<Self>().write(job) };
                 return piece.as_ptr();
             }
@@ -368,7 +368,7 @@ impl Repeated {
         let this = job.cast_const().cast::<Self>();
         // SAFETY: alive until its body has let its owner go.
         let body = unsafe { (*this).body };
-        // SAFETY: the duty of `execute` is that of the body.
+        // SAFETY: the duty of `execute` is the duty of the body.
         unsafe { body(this) };
     }
 }
@@ -388,7 +388,7 @@ unsafe impl Linked for Queued {
     fn link(this: NonNull<Self>) -> NonNull<Link<Self>> {
         // SAFETY: in bounds of the element.
         let link = unsafe { &raw mut (*this.as_ptr()).link };
-        // SAFETY: a field of something that is not null.
+        // SAFETY: a field of a non-null element.
         unsafe { NonNull::new_unchecked(link) }
     }
 }
@@ -407,7 +407,7 @@ impl Queued {
 #[derive(Debug)]
 pub(crate) struct Parcel(NonNull<Queued>);
 
-// SAFETY: made only of jobs whose bodies may change threads.
+// SAFETY: made only from jobs whose bodies may change threads.
 unsafe impl Send for Parcel {}
 
 impl Parcel {
@@ -420,7 +420,7 @@ impl Parcel {
         let Entry { job, tag } = entry;
         // SAFETY: alive until run, and the word is the first field of every job.
         let vtable = unsafe { &*job.cast_const().cast::<Word>() }.vtable();
-        // SAFETY: words that are in no deque hold their vtable alone, which is static.
+        // SAFETY: words that are in no deque hold only their vtable, which is static.
         if unsafe { &*vtable }.queues {
             // SAFETY: jobs are not null.
             return Self(unsafe { NonNull::new_unchecked(job) }.cast());
@@ -430,7 +430,7 @@ impl Parcel {
             let job = job;
             run(Entry { job: job.0, tag });
         };
-        // SAFETY: the job may be run anywhere, as all jobs, and lives until it is.
+        // SAFETY: the job may be run anywhere, like all jobs, and lives until it is run.
         unsafe { QueuedJob::parcel(tag, body) }
     }
 }
@@ -534,7 +534,7 @@ impl<F: FnOnce()> QueuedJob<F> {
     /// # Safety
     /// As for [`execute`]; `job` came from [`Self::parcel`].
     unsafe fn run(job: *mut (), _: Taken) {
-        // SAFETY: made of a box, and run once.
+        // SAFETY: made from a box, and run once.
         let job = unsafe { Box::from_raw(job.cast::<Self>()) };
         (job.body)();
     }
@@ -599,7 +599,7 @@ impl<F> AtRest<F> {
     }
 
     pub(crate) fn wake(self) -> F {
-        // SAFETY: `new` alone makes these, of something initialised.
+        // SAFETY: only `new` makes these, from an initialised value.
         unsafe { self.0.assume_init() }
     }
 }

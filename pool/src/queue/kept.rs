@@ -154,7 +154,7 @@ mod tests {
                 kept.keeping(|| {
                     let spawns = if step < 200 { random(3) } else { 0 };
                     for spawn in 0..spawns {
-                        // The task of another scope counts on that it is a part of it.
+                        // A task that spawns into another scope is a part of that scope.
                         let into = if spawn == 0 {
                             scope
                         } else {

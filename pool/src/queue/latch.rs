@@ -99,7 +99,7 @@ impl Latch {
     }
 
     fn step(&self, from: u32, to: u32) -> bool {
-        // Relaxed: hands nothing over; `is_set` is asked for that.
+        // Relaxed: hands nothing on; for that, `is_set` is asked.
         self.state
             .compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed)
             .is_ok()
@@ -170,13 +170,13 @@ impl CountLatch {
     /// # Safety
     /// `this` is alive at the call, and the caller has `by` counts.
     pub(crate) unsafe fn decrement(this: *const Self, by: usize) {
-        // Release: each part's work, for the part that comes last. Acquire: the last part's view of
+        // Release: hands each part's work to the part that comes last. Acquire: gives the last part a view of
         // all parts, which it hands to the waiter by the latch.
         // SAFETY: alive while a count is held.
         let old = unsafe { (*this).count.fetch_sub(by, Ordering::AcqRel) };
         debug_assert!(old >= by);
         if old == by {
-            // SAFETY: the waiter cannot have gone before the latch is set, here.
+            // SAFETY: the waiter cannot have left before the latch is set, here.
             let latch = unsafe { &raw const (*this).latch };
             // SAFETY: as above.
             unsafe { Latch::set(latch) };
@@ -190,7 +190,7 @@ impl CountLatch {
 
     /// The number still waited for.
     pub(crate) fn count(&self) -> usize {
-        // Acquire: pairs with `decrement`: what went before one that is seen is seen.
+        // Acquire: pairs with `decrement`: all that came before a decrement that is seen is seen.
         self.count.load(Ordering::Acquire)
     }
 }
@@ -250,8 +250,8 @@ impl ScopeCount {
 
     /// The body has ended: its count is given back, by the owner.
     pub(crate) fn end_body(&self, at_home: bool) {
-        // Relaxed: a decrement hands it on. At home nothing does: another thread that sees the credit may not see this yet,
-        // and finds a task too few (see `unfinished`).
+        // Relaxed: a decrement hands it on. At home nothing hands it on: another thread that sees the credit
+        // may not yet see this, and finds a task too few (see `unfinished`).
         self.body_ended.store(true, Ordering::Relaxed);
         if at_home {
             self.count_down_at_home();
@@ -275,8 +275,8 @@ impl ScopeCount {
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         let credit = self.credit.load(Ordering::Relaxed);
-        // Where there is a credit, no other thread can have given back the last count, and so none is about to set the latch. And a
-        // thread counts up only while it has a count itself.
+        // If there is a credit, no other thread can have given back the last count, so no thread is about to
+        // set the latch. And a thread counts up only while it has a count itself.
         if credit > 0 {
             let count = self.latch.count();
             debug_assert!(count >= credit, "the credit is a part of the count");
@@ -287,8 +287,9 @@ impl ScopeCount {
 
     /// How many tasks have not ended, as far as can be seen.
     pub(crate) fn unfinished(&self) -> usize {
-        // The owner sees the exact number. Others may see some too few or too many while the owner counts ahead, or its
-        // body ends. In this order: a thread that sees the credit settled in the count sees no credit.
+        // The owner sees the exact number. Other threads may see too few or too many while the owner counts
+        // ahead, or while its body ends. In this order: a thread that sees the credit settled in the count sees
+        // no credit.
         let count = self.latch.count();
         let ahead = self.credit.load(Ordering::Relaxed);
         let body = usize::from(!self.body_ended.load(Ordering::Relaxed));

@@ -245,7 +245,7 @@ impl Nested {
         if this.is_null() {
             handle_alloc_error(layout);
         }
-        // Zeroes are right for everything but these two: numbers, `false`, null pointers.
+        // Zeroes are right for all fields but these two: numbers, `false`, null pointers.
         // SAFETY: in bounds of the allocation.
         let front = unsafe { &raw mut (*this).front };
         // SAFETY: as above, and no other thread has it.
@@ -349,8 +349,8 @@ impl Nested {
         let mut ends = self.ends();
         loop {
             if ends.top() > depth {
-                // Stolen: nothing moves until `retire`. The epoch has not changed, so a thread that
-                // publishes for this owner still counts.
+                // Stolen: nothing moves until `retire`. The epoch has not changed, so a publication by another
+                // thread for this owner still counts.
                 if overseen {
                     self.overseen.store(true, Ordering::Relaxed);
                 }
@@ -368,8 +368,8 @@ impl Nested {
             if next == ends {
                 break;
             }
-            // Release: pairs with the first load in `publish_for_owner`, so that a thread that goes
-            // by the new epoch raises `overseen` after it was lowered for the old one.
+            // Release: pairs with the first load in `publish_for_owner`: a thread that goes by the new epoch
+            // raises `overseen` after it was lowered for the old epoch.
             match self.exchange(ends, next, Ordering::Release) {
                 Ok(()) => {
                     if was_public {
@@ -392,11 +392,11 @@ impl Nested {
     pub(crate) fn retire(&self, depth: usize) {
         let ends = self.ends();
         debug_assert!(ends.top() == depth + 1 && ends.public() == depth + 1);
-        // `bottom` first: between the two, nothing is private under either of the ends.
+        // `bottom` first: between the two stores, nothing is private by either of the ends.
         self.bottom.store(depth as u32, Ordering::Relaxed);
-        // A new epoch, so that no thread that read these ends before can publish what is gone.
-        // Release: pairs with the first load in `publish_for_owner`, which hands on `bottom`. With
-        // top = public no exchange of a thief can succeed, before or after.
+        // A new epoch, so that no thread that has read these ends before can publish jobs that are gone.
+        // Release: pairs with the first load in `publish_for_owner`, which hands on `bottom`. With top = public
+        // no exchange of a thief can succeed, before or after.
         let back = Ends::new(ends.epoch(), depth, depth).next_epoch();
         self.ends.store(back.0, Ordering::Release);
     }
@@ -412,7 +412,7 @@ impl Nested {
             if gain == 0 {
                 break 0;
             }
-            // `pop_below` covers what is about to be public before it is.
+            // `pop_below` covers the jobs before they become public.
             self.pop_below.fetch_max(public as u32, Ordering::Relaxed);
             let mut next = ends.with_public(public);
             if ends.top() == ends.public() {
@@ -488,7 +488,7 @@ impl Nested {
     fn settle(&self) {
         self.set_pop_below();
         let limit = self.limit.load(Ordering::Relaxed);
-        // AcqRel, then Acquire: pairs with `want`, whose order is the opposite one.
+        // AcqRel, then Acquire: pairs with `want`, which uses the opposite order.
         self.push_below.swap(limit, Ordering::AcqRel);
         if self.wanted.load(Ordering::Acquire) {
             self.push_below.store(ALWAYS, Ordering::Relaxed);
@@ -530,7 +530,7 @@ impl Nested {
         // the owner did before, above all the end of the last job.
         let ends = Ends(self.ends.load(Ordering::Acquire));
         if ends.top() == ends.public() {
-            // An owner that was asked before is left alone: it writes `bottom` all the time.
+            // An owner that was already asked is left alone: it writes `bottom` all the time.
             let hidden = !self.is_wanted() && self.depth() > ends.public();
             return if hidden { Steal::Private } else { Steal::Empty };
         }
@@ -583,7 +583,7 @@ impl Nested {
     /// Asks the owner to publish. It will notice at its next push or pop.
     pub(crate) fn want(&self) {
         if !self.wanted.load(Ordering::Relaxed) {
-            // Release, AcqRel: pairs with `settle`, whose order is the opposite one.
+            // Release, AcqRel: pairs with `settle`, which uses the opposite order.
             self.wanted.swap(true, Ordering::Release);
             self.push_below.swap(ALWAYS, Ordering::AcqRel);
         }
@@ -606,8 +606,8 @@ impl Nested {
         if bottom <= ends.public() {
             return 0;
         }
-        // Release: hands the slots on, as `publish` does. In a new epoch, since the owner may have
-        // turned to something else.
+        // Release: hands the slots on, as `publish` does. In a new epoch, since the owner may now do something
+        // else.
         let mut next = ends.with_public(bottom).next_epoch();
         if ends.top() == ends.public() {
             next = next.with_weight(self.weights.of(ends.top()));

@@ -125,7 +125,7 @@ impl Slab {
     pub(crate) unsafe fn free(piece: NonNull<()>) {
         let chunk = piece.as_ptr().map_addr(|a| a & !(CHUNK - 1)).cast::<Head>();
         if !COLLECTED.with(|collected| collected.add(chunk)) {
-            // SAFETY: a piece is not yet counted down, so its chunk is alive.
+            // SAFETY: a piece that is in use has not been counted down yet, so its chunk is alive.
             unsafe { release(chunk, 1) };
         }
     }
@@ -171,7 +171,7 @@ impl Collected {
     fn give_back(&self) {
         let counts = self.counts.replace(0);
         if counts > 0 {
-            // SAFETY: the counts of as many pieces of this chunk, which `add` has taken over.
+            // SAFETY: these are the counts of that number of pieces of this chunk, which `add` has taken over.
             unsafe { release(self.chunk.get(), counts) };
         }
     }
@@ -344,7 +344,7 @@ mod tests {
                     let piece = std::ptr::with_exposed_provenance_mut::<[u64; 3]>(piece);
                     // SAFETY: written above.
                     assert_eq!(unsafe { *piece }, [i as u64; 3]);
-                    // SAFETY: a piece, used no more.
+                    // SAFETY: a piece that is no longer used.
                     unsafe { Slab::free(std::ptr::NonNull::new(piece).unwrap().cast()) };
                 }
             })

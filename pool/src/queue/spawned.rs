@@ -268,8 +268,7 @@ impl Spawned {
         let bottom = self.bottom.load(Ordering::Relaxed);
         // SAFETY: only the owner replaces the buffer, and this is the owner.
         let mut buffer = unsafe { &*self.buffer.load(Ordering::Relaxed) };
-        // The line of `top` belongs to the thieves: it is looked at only when the buffer seems
-        // full.
+        // The line of `top` belongs to the thieves: it is read only when the buffer seems full.
         // SAFETY: `own` is the owner's.
         let seen = self.own.with(|own| unsafe { (*own).top });
         if bottom.wrapping_sub(seen) as usize >= buffer.len() {
@@ -349,8 +348,8 @@ impl Spawned {
         // Release: as in `push`, for the slots below.
         self.bottom.store(last, Ordering::Release);
         if top.to(last) >= LOT as i32 {
-            // SeqCst: pairs with the fence of a thief. Of a pop and a steal that meet, at least
-            // one sees the other's index.
+            // SeqCst: pairs with the fence of a thief. If a pop and a steal meet, at least one of the two sees
+            // the other's index.
             fence(Ordering::SeqCst);
             top = self.top(Ordering::Relaxed);
         }
@@ -462,7 +461,7 @@ impl Spawned {
             .own
             .with_mut(|own| unsafe { std::mem::take(&mut (*own).retired) });
         for buffer in all {
-            // In models the buffer stays, marked, so that a reader would be caught.
+            // In models the buffer stays, with a mark, so that a reader would be caught.
             #[cfg(loom)]
             // SAFETY: not freed, in models.
             unsafe { &*buffer }.alive.with_mut(drop);
@@ -526,8 +525,8 @@ impl Spawned {
     fn look(&self) -> (Top, u32) {
         // Acquire: pairs with the exchange of the thief before, and with the owner's.
         let top = self.top(Ordering::Acquire);
-        // SeqCst: pairs with the fence in `pop`, and with the one in `reclaim`: a reader has entered its name
-        // before, and loads the buffer after.
+        // SeqCst: pairs with the fence in `pop`, and with the fence in `reclaim`: a reader enters its name
+        // before the fence, and loads the buffer after it.
         fence(Ordering::SeqCst);
         // Acquire: pairs with the store in `push`.
         (top, self.bottom.load(Ordering::Acquire))
@@ -563,7 +562,7 @@ impl Spawned {
 
     /// Whether a thief seemed to be inside.
     pub(crate) fn is_read(&self) -> bool {
-        // Relaxed: by this a thief decides only where it goes.
+        // Relaxed: a thief only decides by this where it goes.
         self.thieves.readers.load(Ordering::Relaxed) > 0
     }
 

@@ -183,7 +183,7 @@ impl Published {
 
     /// All jobs, as others see them, the lowest first.
     pub(super) fn stack(&self) -> Option<Vec<Context>> {
-        // Memory is fetched before the look, which is to be short.
+        // Memory is allocated before the look, which should be short.
         let mut jobs = Vec::with_capacity(self.count().min(LEVELS));
         self.soon_consistent(|| {
             let count = self.count();
@@ -217,7 +217,7 @@ impl Published {
         // Acquire: pairs with the last store in `write`.
         let version = self.version.load(Ordering::Acquire);
         let seen = look();
-        // Acquire: pairs with the fence in `write`: a reader of a word of a later context finds a
+        // Acquire: pairs with the fence in `write`: a reader that has read a word of a later context finds a
         // later version.
         fence(Ordering::Acquire);
         let same = self.version() == version;

@@ -29,7 +29,7 @@ impl Looker {
     /// Makes this seat's thread the looker, if there is none.
     pub(crate) fn try_become(&self, seat: &Seat) -> bool {
         let blind = if barrier::is_refused() { BLIND } else { 0 };
-        // Relaxed, here and below: a looker that is missed for a moment costs time alone.
+        // Relaxed, here and below: missing a looker for a moment only costs time.
         self.seat().is_none()
             && self
                 .0

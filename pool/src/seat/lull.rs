@@ -63,7 +63,8 @@ impl Lull {
         let Some(number) = mine.number() else {
             return false;
         };
-        // The push comes before the look. The barrier in `end` sees to it for the machine; in models it is a fence.
+        // The push comes before the look. For the machine, the barrier in `end` ensures that; in models a fence
+        // does.
         #[cfg(loom)]
         fence(Ordering::SeqCst);
         #[cfg(not(loom))]
@@ -82,7 +83,7 @@ impl Lull {
         sleeps: impl FnOnce() -> bool,
     ) {
         let kept = mine.0.get();
-        // A member that comes here has seen that its lull is over: it is counted nowhere.
+        // A member that comes here has seen that its lull is over: it is not counted in any lull.
         let pushed = if woke || kept >= BRISK { 0 } else { kept + 1 };
         mine.0.set(pushed);
         if pushed == BRISK {
@@ -98,8 +99,8 @@ impl Lull {
         // Relaxed: the fence orders it.
         let number = self.0.fetch_add(MEMBER, Ordering::Relaxed) / NUMBER;
         mine.0.set(BRISK + number);
-        // SeqCst: pairs with the fence before `end`. Either that finds a member, or this sees that the thread
-        // is registered.
+        // SeqCst: pairs with the fence before `end`. Either the ending thread finds a member, or this thread
+        // sees that it is registered.
         fence(Ordering::SeqCst);
         if sleeps() {
             self.leave(mine);
@@ -119,7 +120,8 @@ impl Lull {
     #[cold]
     fn count_out(&self, number: u64) {
         let less = |word: u64| (word / NUMBER == number).then(|| word - MEMBER);
-        // Release: pairs with the first load in `end`, which then finds no member: what was pushed is seen.
+        // Release: pairs with the first load in `end`: a thread that then finds no member sees what this one
+        // pushed.
         let _ = self
             .0
             .fetch_update(Ordering::Release, Ordering::Relaxed, less);
@@ -201,7 +203,7 @@ mod tests {
         assert!(lull.lasts(&one) && lull.lasts(&other));
         assert_eq!((barriers(&lull), barriers(&lull)), (1, 0));
         assert!(!lull.lasts(&one) && !lull.lasts(&other));
-        // Of the next lull it is no member, and is not counted out of it.
+        // It is not a member of the next lull, and is not counted out of it.
         let next = joined(&lull);
         lull.leave(&one);
         assert!(lull.lasts(&next));

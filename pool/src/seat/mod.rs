@@ -219,8 +219,8 @@ impl Seat {
     /// The holder of the seat `waiter` is hungry for pieces of what runs here. Says whether that is new.
     pub(crate) fn add_waiter(&self, waiter: usize) -> bool {
         let bit = 1 << (waiter % 64);
-        // Relaxed, here and below: a waiter fences before it looks for the last time, a holder
-        // after it has published or spawned, but in a lull.
+        // Relaxed, here and below: a waiter fences before its last look; a holder fences after it has published
+        // or spawned, except in a lull.
         let new = self.waiters.load(Ordering::Relaxed) & bit == 0;
         if new {
             self.waiters.fetch_or(bit, Ordering::Relaxed);
@@ -228,7 +228,7 @@ impl Seat {
         new
     }
 
-    /// It waits no more.
+    /// The holder of the seat `waiter` no longer waits.
     pub(crate) fn remove_waiter(&self, waiter: usize) {
         let bit = 1 << (waiter % 64);
         if self.waiters.load(Ordering::Relaxed) & bit != 0 {
@@ -260,7 +260,7 @@ impl Seat {
 
     /// Nested jobs of this seat are about to be moved to the injector.
     pub(crate) fn note_moved(&self) {
-        // Relaxed: the holder looks as often as it finds its job neither begun nor back.
+        // Relaxed: the holder looks again and again as long as it finds its job neither begun nor back.
         self.moved.store(true, Ordering::Relaxed);
     }
 

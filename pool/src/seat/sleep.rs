@@ -140,8 +140,7 @@ fn sleeper(index: usize) -> u64 {
 /// The counts in a group's word.
 #[inline(always)]
 fn counts(word: &AtomicU64) -> u64 {
-    // Relaxed, here and below: what matters is the place in the order of each word, and the fences
-    // around.
+    // Relaxed, here and below: only the order of changes of each word matters, and the fences around them.
     word.load(Ordering::Relaxed) & ((1 << HINTS) - 1)
 }
 
@@ -170,7 +169,7 @@ impl Sleep {
     /// The counters as they seem to be.
     #[inline]
     pub(crate) fn census(&self) -> Census {
-        // The first apart: in a small pool it is the only one, and each spawn reads it.
+        // The first counter separately: in a small pool it is the only one, and each spawn reads it.
         let (first, others) = self.counters.split_first().expect("at least one");
         let mut all = counts(first);
         for word in others {
@@ -203,7 +202,7 @@ impl Sleep {
             (row.from.census(), row.to.census());
         let (index, one) = (seat.index, sleeper(seat.index));
         let more = |old: u64, new: u64, one: u64| new.saturating_sub(old) * one;
-        // What is added is added before, what is taken away is taken after.
+        // Counts are added before the step, and taken away after it.
         let before = more(inactive, still_inactive, INACTIVE) + more(sleeping, still_sleeping, one);
         let after = more(still_inactive, inactive, INACTIVE) + more(still_sleeping, sleeping, one);
         self.add(index, before);
@@ -243,8 +242,8 @@ impl Sleep {
     /// A letter lies in this seat's box: raises the flag. The answer says which thread comes to it.
     pub(crate) fn post_letter(&self, seat: &Seat) -> Posted {
         let posted = seat.word.post();
-        // A thread that has announced itself looks at its word once more before it sleeps, and
-        // cannot lie down while the flag is up: no counter is needed for it.
+        // A thread that has announced itself looks at its word once more before it sleeps, and cannot lie down
+        // while the flag is up: no counter is needed for that.
         posted
     }
 
@@ -274,8 +273,8 @@ impl Sleep {
                     Holder::Parked if last == Some(seat.index) => spared = Some(seat),
                     Holder::Parked if self.take(seat, Step::Wake) => return Some(seat),
                     Holder::Searching | Holder::Notified => searched = true,
-                    // Another thread was faster. If it did not wake the sleeper, which then searches,
-                    // it is a guest there, and is asked below.
+                    // Another thread was faster. Either it woke the sleeper, which then searches, or it is a
+                    // guest there, and is asked below.
                     Holder::Parked => {}
                     Holder::Guest | Holder::Lent => {}
                     Holder::Awake | Holder::Alone | Holder::Vacant | Holder::Closed => {}
@@ -308,7 +307,7 @@ impl Sleep {
             let state = seat.word.load();
             match state.holder() {
                 Holder::Guest | Holder::Lent => state.is_asked_for() || seat.word.ask(),
-                // Left meanwhile.
+                // The guest has left meanwhile.
                 Holder::Parked => false,
                 _ => true,
             }
@@ -322,8 +321,8 @@ impl Sleep {
     pub(crate) fn end_search(&self, seat: &Seat) -> bool {
         let awake = self.take(seat, Step::Begin);
         if awake {
-            // SeqCst: pairs with the fence in `post`: a poster that still counted this thread
-            // as searching is seen by the look that follows.
+            // SeqCst: pairs with the fence in `post`: the look that follows sees the work of a poster that
+            // still counted this thread as searching.
             fence(Ordering::SeqCst);
         }
         awake
@@ -337,7 +336,7 @@ impl Sleep {
         if seat.word.load().holder() == Holder::Searching {
             return Bedtime::News;
         }
-        // The guest has counted this thread already.
+        // The guest has already counted this thread.
         Bedtime::Displaced
     }
 
@@ -392,8 +391,8 @@ impl Sleep {
         let state = seat.word.load();
         if state.is_asked_for() && !state.has_mail() {
             seat.word.lower_wake();
-            // SeqCst: pairs with the fence in `post`. What a poster has pushed that found the flag up is seen
-            // by the look; another one raises it again, and then the seat is not left quietly.
+            // SeqCst: pairs with the fence in `post`. If a poster found the flag up, the look sees what it has
+            // pushed; any other poster raises the flag again, and then the seat is not left quietly.
             fence(Ordering::SeqCst);
             if !news() && self.take(seat, Step::Leave) {
                 return Left::Quietly;

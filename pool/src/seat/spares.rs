@@ -54,7 +54,8 @@ impl Spares {
         spare: impl IntoIterator<Item = &'a Seat>,
     ) -> Option<&'a Seat> {
         let kept = spare.into_iter().find(|seat| {
-            // The mark first, the look after it: what the thread begins later may be what the other blocks for.
+            // The mark comes first, the look after it: what the thread begins later may be what the other
+            // thread blocks for.
             let marked = is_idle(seat) && take_mark(seat);
             let kept = marked && is_idle(seat);
             if marked && !kept {
@@ -86,7 +87,7 @@ impl Spares {
         sleep: &Sleep,
         closed: impl IntoIterator<Item = &'a Seat>,
     ) -> Option<&'a Seat> {
-        // Relaxed, here and below: what matters is the order of each word, and the fences.
+        // Relaxed, here and below: only the order of changes of each word matters, and the fences.
         self.0.fetch_add(OPEN, Ordering::Relaxed);
         let opened = closed
             .into_iter()
@@ -94,8 +95,7 @@ impl Spares {
         if opened.is_none() {
             self.forget();
         }
-        // SeqCst: pairs with the fence in `post`: work that was there before is seen by the look
-        // that follows.
+        // SeqCst: pairs with the fence in `post`: the look that follows sees work that was there before.
         fence(Ordering::SeqCst);
         opened
     }
@@ -136,7 +136,7 @@ impl Spares {
             if sleep.take(seat, Step::Close) {
                 return true;
             }
-            // Woken meanwhile.
+            // The thread was woken meanwhile.
             self.0.fetch_add(OPEN, Ordering::Relaxed);
             seat.spent.store(true, Ordering::Relaxed);
             // SeqCst: as in `dismiss`.
@@ -234,7 +234,7 @@ mod tests {
         assert!(!spares.claim(&seats[0]));
         assert!(sleep.take(&seats[0], Step::Answer) && sleep.take(&seats[0], Step::Begin));
         assert!(!spares.dismiss(&sleep, again));
-        // It has begun something.
+        // The spare thread has begun something.
         assert!(spares.keep(&sleep, &seats).is_none());
         assert!(spares.claim(&seats[0]));
     }

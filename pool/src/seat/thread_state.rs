@@ -19,7 +19,7 @@ impl ThreadState {
 
     /// Starts it by `start` if no thread has; says whether it is there then.
     pub(crate) fn start_once(&self, start: impl FnOnce() -> bool) -> bool {
-        // Relaxed, here and below: the seat's word hands on whatever there is to hand on.
+        // Relaxed, here and below: the seat's word hands on whatever must be handed on.
         // An exchange, so that STARTING never takes the place of an answer.
         if self.0.load(Ordering::Relaxed) == Self::NONE
             && self
@@ -33,7 +33,7 @@ impl ThreadState {
                 .is_ok()
         {
             let state = if start() { Self::THERE } else { Self::REFUSED };
-            // Or the thread has gone meanwhile.
+            // If this fails, the thread has gone meanwhile.
             let _ = self.0.compare_exchange(
                 Self::STARTING,
                 state,

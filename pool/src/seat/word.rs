@@ -401,8 +401,8 @@ impl SeatWord {
 
     #[inline(always)]
     fn exchange(&self, old: u32, new: u32) -> Result<(), u32> {
-        // AcqRel: what the last holder left in the deques and notes goes to the next, and what a
-        // poster left in the box to its reader.
+        // AcqRel: hands what the last holder left in the deques and notes to the next holder, and what a poster
+        // left in the box to its reader.
         self.0
             .compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire)
             .map(drop)

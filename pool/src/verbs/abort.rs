@@ -273,7 +273,7 @@ impl<T> AbortOnDrop<T> {
         impl Wake for Stopper {
             fn wake(self: Arc<Self>) {
                 let Self(token, other, first) = &*self;
-                // Relaxed: a job that has been stopped for it sees it by its token.
+                // Relaxed: a job that was stopped by this sees it by its token.
                 let swapped =
                     first.compare_exchange(NEITHER, *other, Ordering::Relaxed, Ordering::Relaxed);
                 if swapped.is_ok()
@@ -418,7 +418,7 @@ impl<A, B> Select<A, B> {
                 wait(home(), &self, &again);
             }
         }
-        // A job that was run here has ended as well if the other's end has stopped it.
+        // A job that was run here has also ended if the end of the other job has stopped it.
         match first.load(Ordering::Relaxed) {
             RIGHT => First::Right(self.right.join()),
             NEITHER if !left.is_finished() => First::Right(self.right.join()),

@@ -37,7 +37,7 @@ struct Permit(Arc<AtomicUsize>);
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        // Relaxed: a number and nothing else.
+        // Relaxed: only a number.
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -100,7 +100,7 @@ impl Bounded {
                 let _permit = permit;
                 job();
             }),
-            // As a job that was spawned.
+            // As for a spawned job.
             None if stop::current().is_some_and(|chain| chain.is_stopped()) => drop(job),
             None => job(),
         }

@@ -150,7 +150,7 @@ fn broadcast_here<R: Send>(
             // No closure is for a spare thread.
             let spare = inside && worker.seat.index >= shared.len();
             let own = (inside && !spare && !worker.guest).then_some(worker.seat.index);
-            // So the caller may help with what the others' closures begin.
+            // So that the caller may help with the tasks that the others' closures begin.
             let tag = if inside { worker.open_scope() } else { 0 };
             run_on_all(
                 shared,
@@ -160,8 +160,8 @@ fn broadcast_here<R: Send>(
                 op,
                 |latch| {
                     if inside {
-                        // The thread that it stands in for may block for a job that no other thread
-                        // is left to run, and has a closure to run itself when it is back.
+                        // The thread whose place this spare thread takes may block for a job that no other
+                        // thread is left to run, and has a closure to run itself when it is back.
                         let _replaced = spare.then(|| Replaced::new(worker));
                         let latch = latch.latch();
                         errand::wait_inside(
@@ -220,8 +220,8 @@ fn run_on_all<R: Send>(
     let jobs = bodies.iter().map(|body| Borrowed::new(tag, body, &latch));
     let jobs: Vec<_> = jobs.collect();
     let guard = AbortOnUnwind;
-    // SAFETY: jobs, bodies and all that they borrow stay until the latch is set, which is
-    // waited for below without unwinding; `op` is `Sync` and results are `Send`.
+    // SAFETY: jobs, bodies and all that they borrow stay until the latch is set; the code below waits for that
+    // without unwinding. `op` is `Sync` and results are `Send`.
     let parcel = |index: usize| unsafe { jobs[index].parcel() };
     let alone = shared.deliver_all(own, parcel);
     alone
@@ -229,7 +229,7 @@ fn run_on_all<R: Send>(
         .for_each(|index| read_letters(shared, index));
     if let Some(index) = own {
         run(index);
-        // SAFETY: this closure's own count, of a latch that is waited for below.
+        // SAFETY: this closure's own count of a latch that is waited for below.
         unsafe { CountLatch::decrement(&raw const latch, 1) };
     }
     wait(&latch);
@@ -245,7 +245,7 @@ fn run_on_all<R: Send>(
     for result in results {
         match result {
             Ok(value) => values.push(value),
-            // A panic of the user's counts for more than an end.
+            // The user's panic counts for more than an end.
             Err(payload) if panic.as_ref().is_none_or(stop::is_end) => {
                 if let Some(end) = panic.replace(payload) {
                     unwind::discard(end);
@@ -284,7 +284,8 @@ fn spawn_broadcast_in(shared: &Shared, op: impl Fn(BroadcastContext<'_>) + Send 
                 let op = op;
                 ended(chain, || op(context));
             });
-            // Where it is read for a thread that is not there, the reader is no worker, or one of another pool.
+            // If it is read for a thread that is not there, the reader is no worker, or a worker of another
+            // pool.
             if let Err(payload) = called {
                 pool.handle_panic(payload);
             }

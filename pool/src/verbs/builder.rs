@@ -88,7 +88,7 @@ impl Drop for Started {
         if let Some(shared) = &self.0 {
             shared.give_up(self.1);
             shared.count_thread(false);
-            // Letters may lie there from those that are there already.
+            // Threads that are already there may have left letters.
             attend(shared);
         }
     }
@@ -224,7 +224,7 @@ impl<S> fmt::Debug for ThreadPoolBuilder<S> {
     }
 }
 
-// For this kind alone, so that `ThreadPoolBuilder::default()` says which is meant.
+// Only for this kind, so that `ThreadPoolBuilder::default()` says which kind is meant.
 impl Default for ThreadPoolBuilder {
     fn default() -> Self {
         Self {

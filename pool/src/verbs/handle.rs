@@ -97,7 +97,7 @@ where
         }),
     });
     let entry = Arc::clone(&task);
-    // What lies in the deque when another thread has claimed the task does nothing.
+    // If another thread has claimed the task, the entry in the deque does nothing.
     apart(None, || {
         spawn_in(shared, move || {
             entry.run();
@@ -118,7 +118,7 @@ struct Progress<T> {
     by: Option<Taken>,
     result: Option<thread::Result<T>>,
     done: bool,
-    /// What is to be woken at the end.
+    /// The threads to be woken at the end.
     threads: Vec<&'static Parker>,
     future: Option<Waker>,
 }
@@ -143,7 +143,7 @@ where
         };
         let by = Worker::with(|w| w.filter(|w| w.is_of(&self.pool)).map(Worker::here));
         self.state().by = by;
-        // Whichever thread runs it, it is no part of what that thread works under.
+        // Whichever thread runs the task, the task is no part of what that thread works under.
         let result = unwind::catch(|| apart(None, body));
         let mut state = self.state();
         state.result = Some(result);
@@ -154,7 +154,8 @@ where
         for parker in threads {
             parker.unpark();
         }
-        // The waker is the user's code: outside of the lock, and its panic concerns no caller of this.
+        // The waker is the user's code: it is called outside the lock, and its panic does not concern the
+        // caller of this.
         if let Some(waker) = future
             && let Err(panic) = unwind::catch(|| waker.wake())
         {
@@ -208,7 +209,7 @@ impl<T> JoinHandle<T> {
         let result = self.task.state().result.take();
         let result = result.expect(TAKEN);
         if result.as_ref().err().is_some_and(stop::is_end) {
-            // Both work under a token that is stopped: so this is the caller's end as well.
+            // Both work under a stopped token, so this is also the end of the caller.
             stop::check();
         }
         result
@@ -327,7 +328,7 @@ impl<T> JoinHandle<T> {
         let mut state = self.task.state();
         if !state.done {
             let old = state.future.replace(waker);
-            // Outside of the lock: it may be the user's code.
+            // Outside the lock: it may be the user's code.
             drop(state);
             drop(old);
         }
@@ -347,7 +348,7 @@ impl<T> Future for JoinHandle<T> {
     type Output = thread::Result<T>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        // Cloned and dropped outside of the lock: both are the user's code.
+        // Cloned and dropped outside the lock: both are the user's code.
         let waker = context.waker().clone();
         let mut state = self.task.state();
         if state.done {

@@ -103,7 +103,7 @@ where
     if !is_ready::<false, B, RB>(front, depth) {
         return join_elsewhere(a, b);
     }
-    // SAFETY: there is room, so this is not the front of no worker.
+    // SAFETY: there is room, so this front belongs to a worker.
     join_at::<false, _, _, _, _>(unsafe { Nested::behind(whole) }, depth, a, b)
 }
 
@@ -151,7 +151,7 @@ where
 {
     pool::in_worker(|worker, injected| {
         let seat = worker.seat.index;
-        // What other threads have moved, its owner may take back.
+        // The owner may take back what other threads have moved; then it has not migrated.
         let elsewhere = || Worker::with(|worker| worker.is_none_or(|w| w.seat.index != seat));
         let a = || a(FnContext { migrated: injected });
         let b = |stolen| {
@@ -249,7 +249,7 @@ where
     B: FnOnce(bool) -> RB + Send,
     RB: Send,
 {
-    // The job must not outlive its frame: should `a` panic, it is taken back or waited for.
+    // The job must not outlive its frame: if `a` panics, the job is taken back or waited for.
     let guard = TakeBack { nested, depth, job };
     let ra = a();
     (ra, end::<PART, _, _>(guard))
@@ -279,7 +279,7 @@ where
     if depth >= CAPACITY {
         return in_sequence(a, b);
     }
-    // Under a token a join that needs no thought comes here as well.
+    // Under a token, a simple join comes here as well.
     let ready = is_ready::<PART, B, RB>(nested, depth);
     let job = StackJob::new(b);
     nested.push(depth, job.erase());
@@ -311,7 +311,7 @@ fn ended(worker: &Worker<'_>, site: usize, start: u64, first: bool) {
 #[inline(never)]
 fn tried(worker: &Worker<'_>, site: usize, call: Call, (start, nanos): (u64, u64), wanted: bool) {
     let notes = &worker.seat.notes;
-    // While a thread asks, joins that follow each other soon are looked at every few microseconds.
+    // While a thread asks for work, joins that follow each other closely are looked at every few microseconds.
     let looked = notes.rhythm.looked_at() != start;
     let is_flat = call.limit > 0 && wanted && !looked && join_pace::is_long(nanos);
     let ended = match is_flat {
@@ -372,7 +372,7 @@ fn consider(worker: &Worker<'_>, depth: usize, site: usize) -> u64 {
             timed
         }
         Offer::Nothing { timed, .. } if alone => {
-            // It is kept for a limited time.
+            // The job stays private for a limited time.
             nested.skip_checks(site, skips);
             notes.rhythm.skip(skips);
             timed
@@ -403,7 +403,7 @@ fn try_one(worker: &Worker<'_>, site: usize, now: u64, wanted: bool) -> bool {
     let call = crowded.unwrap_or_else(|| join_trial::begin(site, notes.random()));
     notes.tried.begin(call, now, wanted);
     if call.limit > 0 {
-        // Should a half wait for the other one, the looker is to come soon.
+        // In case one half waits for the other, the looker should come soon.
         worker.shared.hurry_looker();
     }
     call.limit > 0
@@ -432,7 +432,7 @@ fn answer(worker: &Worker<'_>, now: u64) {
     worker.publish(join_pace::part(nested.private()));
     worker.wake_one();
     if worker.shared.sleep.census().sleeping() > 0 {
-        // Taken down first, read after: a sleeper registers first and asks after.
+        // Taken down first, read afterwards: a sleeper registers first and asks afterwards.
         nested.want();
     }
 }
@@ -458,14 +458,14 @@ where
     let (front, whole) = Worker::front(&frame);
     let depth = front.depth();
     let place = if depth < CAPACITY {
-        // SAFETY: there is room, so this is not the front of no worker.
+        // SAFETY: there is room, so this front belongs to a worker.
         Some((unsafe { Nested::behind(whole) }, depth))
     } else {
         look_for_room(&frame)
     };
     let course = place.map_or(ptr::null_mut(), |(nested, _)| nested.course());
     let job = StackJob::new(part(course));
-    // Should `a` panic, the job is taken back or waited for, so that it does not outlive its frame.
+    // If `a` panics, the job is taken back or waited for, so that it does not outlive its frame.
     let guard = place.map(|(nested, depth)| {
         if weight.is_some() {
             nested.weights().set(depth, weight);
@@ -479,7 +479,7 @@ where
     }
     let ra = a();
     if let Some(guard) = guard {
-        // Should a panic go by this, a thief may guess wrongly.
+        // If a panic skips this, a thief may guess wrongly.
         if weight.is_some() {
             guard.nested.weights().set(guard.depth, None);
         }
@@ -596,7 +596,7 @@ struct TakeBack<'a, F: FnOnce(bool) -> R + Send, R: Send> {
 }
 
 impl<F: FnOnce(bool) -> R + Send, R: Send> Drop for TakeBack<'_, F, R> {
-    // In line, so that the three parts need not be kept in memory for it.
+    // Inlined, so that the three fields need not be kept in memory.
     #[inline(always)]
     fn drop(&mut self) {
         take_back(self.nested, self.depth, self.job);
@@ -615,7 +615,7 @@ where
         // SAFETY: popped, so no other thread has it or ever will.
         let body = unsafe { job.take_body() };
         if stop::is_under() && stop::requested() {
-            // As a task that has not begun.
+            // Like a task that has not begun.
             if let Err(panic) = unwind::catch(|| drop(body)) {
                 stop::set_aside_here(panic);
             }
@@ -625,8 +625,7 @@ where
     } else {
         wait_for_result::<false, _, _>(depth, job)
     };
-    // Dropping what the second closure gave must not end in a second panic on top of the one
-    // under way.
+    // Dropping the result of the second closure must not cause a second panic on top of the current one.
     if let Err(panic) = unwind::catch(|| drop(result.map_err(stop::set_aside_here))) {
         stop::set_aside_here(panic);
     }

@@ -268,8 +268,7 @@ pub fn halves(a: &mut (dyn Part + Send), b: &mut (dyn Part + Send)) {
 
 /// How a part of the loop is done that was stolen.
 fn part_of(course: *mut ()) -> impl FnOnce(&mut (dyn Part + Send)) + Send {
-    // So that it may go to another thread: it is an address, and looked at by threads alone that are in
-    // the loop.
+    // Makes the pointer `Send`: it is only an address, and only threads that are in the loop look at it.
     let course = AtomicPtr::new(course);
     move |part| {
         let course = course.into_inner();

@@ -34,7 +34,7 @@ pub(crate) fn global() -> &'static Arc<Shared> {
 
 #[cold]
 fn make_global() -> &'static Arc<Shared> {
-    // First: a child that is forked while this thread makes the pool must have a place of its own.
+    // First: a child that is forked while this thread makes the pool must have its own place.
     sys::fork::watch(worker::forget_pool);
     place().get_or_init(|| {
         let settings = Settings::default();
@@ -88,7 +88,8 @@ fn from_outside<R: Send>(op: impl FnOnce(&Worker<'_>, bool) -> R + Send) -> R {
 #[inline(never)]
 fn in_global(op: &mut Errand<'_>) {
     let shared = global();
-    // A thread inside of `blocking` has a seat. While it waited on another, none would read that one's letters.
+    // A thread inside `blocking` has a seat. While it waited on another seat, no thread would read the letters
+    // of the first.
     if worker::is_aside(Some(shared)) {
         return errand::send(shared, true, op);
     }
@@ -319,7 +320,7 @@ impl ThreadPool {
         }
         self.shared.end();
         Worker::with(|here| match here {
-            // What is still to be done in this pool may need the worker's own.
+            // Work that is left in this pool may need the worker's own pool.
             Some(worker) => {
                 let _replaced = Replaced::new(worker);
                 worker.stand_aside(|| self.shared.wait_until_ended());

@@ -308,7 +308,7 @@ impl<'scope> Scope<'scope> {
         if self.base.count.unfinished() < limit {
             self.spawn(body);
         } else {
-            // As if another thread did it.
+            // As if another thread ran it.
             sheltered(|| self.base.caught_task(AtRest::new(body), |body| body(self)));
         }
     }
@@ -509,7 +509,7 @@ impl<'scope> Base<'scope> {
             }
             None => errand::wait_for_scope(self.shared(), self.tag, &self.count),
         }
-        // Relaxed: the count has brought everything.
+        // Relaxed: the count has handed everything on.
         let panic = self.panic.swap(ptr::null_mut(), Ordering::Relaxed);
         if !panic.is_null() {
             // SAFETY: made by `Box::into_raw` in `caught`, and taken out once.
@@ -548,7 +548,8 @@ impl<'scope> Base<'scope> {
                 let first = self.panic.compare_exchange(
                     ptr::null_mut(),
                     payload,
-                    // Release: pairs with the Acquire below, and the count that is given back after this hands it on.
+                    // Release: pairs with the Acquire below, and the count that is given back after this hands
+                    // it on.
                     Ordering::Release,
                     Ordering::Acquire,
                 );
@@ -599,7 +600,7 @@ impl<'scope> Base<'scope> {
             true => &self.lies.at_home,
             false => &self.lies.abroad,
         };
-        // Once: threads that run the tasks read this line.
+        // Written once: threads that run the tasks read this line.
         if !lies.load(Ordering::Relaxed) {
             lies.store(true, Ordering::Relaxed);
         }
@@ -675,7 +676,7 @@ impl<'scope> Base<'scope> {
         };
         // SAFETY: what the task borrows outlives the scope, which waits for all of them.
         unsafe { send_to_all(self.shared(), self.tag, letter) };
-        // Here as well it may be the last: a panic of its drop is the scope's.
+        // This drop may also be the last: its panic belongs to the scope.
         self.caught(|| drop(task));
         self.tell_owner();
     }

@@ -79,7 +79,7 @@ impl Site {
         /// In nanoseconds.
         const SHORT: u64 = 50_000;
         let inner = cheap && self.call.depth > 0 && items <= FEW;
-        // If any four items take no longer than other threads take to come, none is worth a piece of its own.
+        // If four items take no longer than other threads take to come, no item is worth its own piece.
         let brief = if inner { items } else { items.min(4) };
         if brief <= loop_pace::few(self.entry) {
             return None;
@@ -89,7 +89,7 @@ impl Site {
             return Some(threads);
         }
         let is_short = |nanos| nanos < SHORT;
-        // As many pieces as another loop is laid out in.
+        // As many pieces as another loop would have.
         (inner && self.entry.predict(items).is_some_and(is_short)).then_some(most - 1)
     }
 
@@ -243,7 +243,7 @@ mod tests {
         assert!(!timer(10, 2_000).overturns());
         assert!(!timer(100, 60_000).overturns());
         assert!(timer(10, 60_000).overturns());
-        // What a call took is known from then on.
+        // From then on it is known how long a call took.
         let open = Site::flat(0x51_8400, 8).key();
         assert!(loop_pace::is_open(open));
         let watched = Timer::start(open, 8).expect("nothing is known");

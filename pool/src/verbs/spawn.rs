@@ -177,8 +177,8 @@ fn spawn_many_in<F>(shared: &Shared, funcs: impl IntoIterator<Item = F>)
 where
     F: FnOnce() + Send + 'static,
 {
-    // The iterator is the user's: it may panic, or call back into the pool. So it comes to its end before any job is
-    // made, since a job that is not run is not dropped.
+    // The iterator is the user's code: it may panic, or call back into the pool. So it is run to its end before
+    // any job is made, since a job that is not run is not dropped.
     let funcs: Vec<_> = funcs.into_iter().map(caught).collect();
     with_worker_of(shared, |worker| match worker {
         Some(worker) => {

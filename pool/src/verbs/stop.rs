@@ -89,7 +89,7 @@ pub fn with_token<R>(token: &StopToken, op: impl FnOnce() -> R) -> Result<R, Sto
     match result {
         Ok(result) => Ok(result),
         Err(payload) if base::is_end(&payload) && token.is_stopped() => Err(Stopped::default()),
-        // The end of a call around this one, or a panic.
+        // The end of an outer call, or a panic.
         Err(payload) => base::resume(payload),
     }
 }

@@ -88,10 +88,10 @@ fn read_for_nobody(shared: &Shared, index: usize) {
             base: 0,
             since: 0,
         };
-        // It is no part of what this thread works under.
+        // The letter is no part of what this thread works under.
         sheltered(|| {
             let guard = AbortOnUnwind;
-            // SAFETY: letters come out of the mailbox, each to one taker. All are broadcasts', which
+            // SAFETY: letters come out of the mailbox, each to one taker. All letters are broadcasts, which
             // know their index, catch their panics and have no use for `by`.
             unsafe { job::execute(letter.job, by) };
             guard.disarm();

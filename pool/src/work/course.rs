@@ -114,8 +114,8 @@ impl Worker<'_> {
             self.oversee(seat);
         }
         if seat.index == course.seat {
-            // The root cannot leave its loop as long as this thread is in it. But while it waits there, it may
-            // read letters.
+            // The root cannot leave its loop while this thread is in the loop. But while the root waits there,
+            // it may read letters.
             let root = root(course);
             let still = || {
                 let now = seat.context();

@@ -72,8 +72,8 @@ impl Shared {
         if !self.could_end() {
             return;
         }
-        // Twice, and nothing begun between: work that went behind the first look is seen by the
-        // second one, in the making or as a job that was run.
+        // Two looks, and nothing begun in between: the second look sees work that the first look missed, still
+        // in the making or as a job that was run.
         let before = self.idle_since();
         if before.is_some() && before == self.idle_since() {
             // Release: pairs with `is_over`.
@@ -90,8 +90,8 @@ impl Shared {
     /// The number of jobs that were begun, if no thread seems to do anything and nothing seems to
     /// be left.
     fn idle_since(&self) -> Option<u32> {
-        // SeqCst: pairs with itself. Of two threads that leave off work and come here, the
-        // second sees the seat of the first.
+        // SeqCst: pairs with itself. If two threads stop working and come here, the second sees the seat of the
+        // first.
         fence(Ordering::SeqCst);
         let own = || self.seats.iter().skip(usize::from(self.lifetime.resident));
         let letters = self.desks.iter().any(|desk| !desk.mailbox.is_empty());
@@ -103,8 +103,8 @@ impl Shared {
     pub(crate) fn give_up(&self, index: usize) {
         let seat = &self.seats[index];
         seat.thread.set_gone();
-        // A letter may lie there: then the seat is left to the threads that read for those that are not
-        // there, and they find it VACANT.
+        // A letter may lie there: then the seat is left to the threads that read letters for missing threads,
+        // and they find it VACANT.
         while !self.sleep.take(seat, Step::Go) {
             seat.word.lower_mail();
         }

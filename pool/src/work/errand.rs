@@ -113,7 +113,7 @@ pub(crate) fn run_inside<R: Send>(shared: &Shared, op: impl FnOnce(&Worker<'_>) 
 pub(crate) fn send(shared: &Shared, guest: bool, op: &mut Errand<'_>) {
     Worker::with(|here| match here {
         Some(worker) if worker.is_of(shared) => op(worker),
-        // Each thread that is inside of `blocking` has a seat. An errand would wait for another's.
+        // Each thread inside `blocking` has a seat. An errand would wait for another seat.
         _ if Worker::come_back(shared, op) => {}
         Some(worker) => {
             let parker = worker.seat.wait_parker();
@@ -121,10 +121,10 @@ pub(crate) fn send(shared: &Shared, guest: bool, op: &mut Errand<'_>) {
                 wait_abroad(worker, latch);
             });
         }
-        // A caller that may not sit down is offered a seat in vain.
+        // A caller that may not sit down would be offered a seat in vain.
         None if guest && !may_visit(shared) => drop(from_outside(shared, Ask::Call, op)),
         None if guest => {
-            // Where a thread has offered its seat, another caller may be faster.
+            // If a thread has offered its seat, another caller may be faster.
             if let Some(seat) = from_outside(shared, Ask::Seat, op) {
                 match Guest::sit_down_near(shared, seat) {
                     Some(guest) => guest.worker().sit(|worker| op(worker)),
@@ -221,8 +221,8 @@ fn errand(
     };
     let job = Borrowed::new(tag, &body, &latch);
     let guard = AbortOnUnwind;
-    // SAFETY: this frame is not left before the latch is set: should anything below unwind before, the guard ends the process.
-    // The cells are touched by the thread that runs the job until then, and by this one after.
+    // SAFETY: this frame is not left before the latch is set: if anything below unwinds before, the guard ends
+    // the process. Until then the thread that runs the job touches the cells, and afterwards this thread does.
     let parcel = unsafe { job.parcel() };
     // Relaxed, here and below: a count for guesses.
     shared.errands.fetch_add(1, Ordering::Relaxed);
@@ -294,7 +294,8 @@ impl Wait for Back<'_> {
     }
 
     fn find_further(&self, worker: &Worker<'_>) -> Option<Entry> {
-        // First tasks that were moved meanwhile: no owner is told of those whose scope has no seat.
+        // First tasks that were moved meanwhile: if the scope of such a task has no seat, no owner is told of
+        // the task.
         let found = self.what.find(worker);
         let found = found.or_else(|| self.what.find_further(worker));
         if found.is_none() && worker.shared.has_work() {

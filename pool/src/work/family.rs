@@ -56,7 +56,8 @@ enum Below {
 impl Below {
     /// The seat and the jobs there, of what has this tag.
     fn of(tag: u64) -> Option<(usize, Self)> {
-        // A stolen half lay above the base of each job of which it is a part. The owner comes back to its depth when it is done.
+        // A stolen half lay above the base of each job that it is a part of. When it is done, the owner comes
+        // back to the depth of the half.
         let stolen = tag::is_stolen(tag).map(|(seat, depth)| (seat, Self::Depth(depth)));
         stolen.or_else(|| Some((tag::home(tag)?, Self::Scope(tag))))
     }
@@ -189,8 +190,8 @@ impl Worker<'_> {
                 _ => break,
             }
         }
-        // The scope is part of the job if the job was still being run when the task was seen, and
-        // the task was still there when it was taken.
+        // The scope is part of the job if the job was still running when the task was seen, and the task was
+        // still there when it was taken.
         let kin = |t: u64| tag::opened_since(t, by.seat, by.since) && still();
         loop {
             match thief.spawned.steal_if(kin) {
@@ -233,7 +234,7 @@ impl Worker<'_> {
             owner.note_moved();
             self.shared
                 .move_to_injector(strangers, Some(self.seat.index));
-            // They may have looked for one of these meanwhile.
+            // They may have looked for one of these jobs meanwhile.
             self.shared.wake_waiters(owner);
         }
         let found = found?;
@@ -246,7 +247,8 @@ impl Worker<'_> {
     /// thread has brought it there in such a lot; or from the injector, if a thread that looked behind it has moved it there. A
     /// nested job that a thread has moved lies in one of these places too.
     pub(super) fn take_moved(&self, by: Taken, still: impl Fn() -> bool) -> Option<Entry> {
-        // As above: the job is still being run when the task is seen, which is still there when it is taken.
+        // As above: the job is still running when the task is seen, and the task is still there when it is
+        // taken.
         let kin = |t: u64| {
             let half = tag::is_stolen(t).is_some_and(|(s, depth)| s == by.seat && depth >= by.base);
             (half || tag::opened_since(t, by.seat, by.since)) && still()

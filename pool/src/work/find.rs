@@ -93,8 +93,8 @@ impl Worker<'_> {
     /// Takes from the injector: one to run, and a fair share of the rest for this seat's deque.
     fn take_outside(&self) -> Option<Entry> {
         let queue = &self.shared.injector;
-        // Where one thread runs all, it takes them one by one, and so in their order: a batch in its deque would be passed by those
-        // that it takes at intervals.
+        // A single thread takes them one by one, and so in their order: a batch in its deque would be overtaken
+        // by those that the thread takes at intervals.
         let most = match self.shared.len() {
             1 => 1,
             threads => (queue.len() / threads).clamp(1, BATCH),
@@ -172,7 +172,7 @@ impl Worker<'_> {
             {
                 return Some(entry);
             }
-            // What was gone by may still be there.
+            // What the thief passed by may still be there.
             if !again && !choice.went_by() {
                 return None;
             }
@@ -195,7 +195,7 @@ impl Worker<'_> {
         self.steal_lot(victim)
     }
 
-    /// The same. It is a function of its own because of its large frame.
+    /// The same. It is a separate function because of its large frame.
     #[inline(never)]
     fn steal_lot(&self, victim: &Seat) -> Steal<Option<Entry>> {
         let mut lot = Lot::new();
@@ -214,7 +214,7 @@ impl Worker<'_> {
         }
         if !others.is_empty() {
             self.seat.counters.stolen.add(others.len() as u64);
-            // While they were on the way, no thread could see them.
+            // While they were being moved, no thread could see them.
             self.shared.announce();
             self.shared.tell_owners(others, Some(self.seat.index));
         }

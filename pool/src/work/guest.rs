@@ -133,7 +133,7 @@ impl Worker<'_> {
     /// it, if it has nothing else to do. The thread then leaves its seat free for a while. So
     /// callers get seats back, and keep them for their next calls; a thread that runs errands would
     /// find the next errand each time. In a pool with fewer seats than callers this would cost a
-    /// wake-up for nothing.
+    /// useless wake-up.
     #[cold]
     pub(super) fn offer_seat(&self) -> bool {
         let (shared, seat) = (self.shared, self.seat);
@@ -144,7 +144,7 @@ impl Worker<'_> {
         let guests = seats.filter(|seat| seat.word.load().is_visited()).count();
         // Relaxed: a guess.
         let errands = shared.errands.load(Ordering::Relaxed);
-        // Where other work waits, this thread would go on with that if the caller came late.
+        // If other work waits and the caller came late, this thread would go on with that work.
         let idle = seat.spawned.is_empty() && shared.injector.len() < errands;
         let offers = idle && guests + errands <= shared.len();
         seat.notes.offered.set(u64::from(offers));
@@ -156,7 +156,7 @@ impl Shared {
     /// Whether the pool has few seats: an errand costs its caller less than looking for one, and threads that
     /// search do not wait for each other.
     pub(super) fn is_small(&self) -> bool {
-        // Decided schedules have few threads, and come by both ways.
+        // Decided schedules have few threads, and test both ways.
         let is_large = cfg!(all(tine_sched, not(tine_lab))) && self.len() == 2;
         self.len() <= SMALL && !is_large
     }
@@ -169,7 +169,7 @@ fn see_to(guest: &Worker<'_>, left: Left) {
     match left {
         Left::Quietly => {}
         Left::Notified => {
-            // If the system refuses the thread, another finds what it would have found.
+            // If the system refuses the thread, another thread finds what it would have found.
             if !shared.ring(seat) {
                 shared.displaced(|| shared.has_work());
                 attend(shared);

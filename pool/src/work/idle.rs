@@ -51,7 +51,7 @@ impl Worker<'_> {
         debug_assert!(!self.guest);
         if self.seat.word.load().holder() != Holder::Awake {
             self.sleep();
-            // A thread that was started to look after the others does so as soon as it lies down.
+            // A thread that was started to look after the others begins that as soon as it lies down.
             if !self.shared.looker.is(self.seat) {
                 self.pass_on_the_looking();
             }
@@ -128,8 +128,7 @@ impl Worker<'_> {
     /// From SEARCHING to PARKED and, woken, back again; or at once, if there is news.
     fn go_to_bed(&self) {
         let (shared, seat) = (self.shared, self.seat);
-        // Before it is counted asleep: threads that push rely on there being a looker whenever a thread
-        // sleeps.
+        // Before this thread is counted asleep: threads that push rely on a looker whenever a thread sleeps.
         let looker = shared.looker.is(seat) || shared.looker.try_become(seat);
         let mut bedtime = shared.sleep.lie_down(seat);
         if bedtime == Bedtime::Down {
@@ -194,7 +193,7 @@ impl Worker<'_> {
         let mut round = 0_u32;
         loop {
             round += 1;
-            // After the first yields: before, it is where it was.
+            // After the first yields: before that, the thread is still where it was.
             if round == 1 || round.is_multiple_of(4) {
                 shared.desks[seat.index].place.note();
             }
@@ -227,7 +226,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Sleeps until the seat is promised to its thread, and looks after the others no more.
+    /// Sleeps until the seat is promised to its thread, and no longer looks after the others.
     fn block(&self) {
         barrier::register_if_wanted();
         self.sleep();
@@ -274,11 +273,11 @@ impl Worker<'_> {
             looks = if now == activity { looks + 1 } else { 0 };
             activity = now;
             shared.looker.slow_down(looks > 0);
-            // Where the barrier was refused, it begins anew, as one that none relies on.
+            // If the barrier was refused, the looker begins anew, and no thread relies on it.
             if looks == LOOKS_AT_REST || barrier::is_refused() {
                 shared.looker.stop();
             }
-            // Under decided schedules a look makes good no wake-up that was lost: see `Worker::nap`.
+            // Under decided schedules a look must not make good a lost wake-up: see `Worker::nap`.
             let relevant = published || !cfg!(tine_sched);
             if relevant && shared.has_news(seat) {
                 if shared.sleep.take(seat, Step::Rise) {
@@ -306,8 +305,9 @@ impl Worker<'_> {
         if was {
             shared.looker.stop();
         }
-        // SeqCst: pairs with this fence of another thread that rises, and with `before_last_look` of
-        // one that lies down. Either this sees that it sleeps, or it sees that there is no looker.
+        // SeqCst: pairs with the same fence of another thread that rises, and with `before_last_look` of a
+        // thread that lies down. Either this thread sees that the other sleeps, or the other sees that there is
+        // no looker.
         fence(Ordering::SeqCst);
         let parked = |s: &&Seat| s.word.load().holder() == Holder::Parked;
         while shared.looker.seat().is_none() {

@@ -71,7 +71,8 @@ impl Wait for PartWait<'_> {
 
     fn find_further(&self, worker: &Worker<'_>) -> Option<Entry> {
         let behind = || self.0.find_further(worker);
-        // A piece of the loop may have been moved from the root's seat, where it lay lower than what runs there.
+        // A piece of the loop may have been moved away from the root's seat, where it lay below what runs
+        // there.
         let moved = || {
             let root = worker.course_as_job()?;
             worker.take_moved(root, || !self.is_done())
@@ -111,7 +112,7 @@ impl Lies {
     }
 }
 
-/// A scope that was opened on the waiter's seat, or outside of the pool.
+/// A scope that was opened on the waiter's seat, or outside the pool.
 pub(crate) struct ScopeWait<'a> {
     pub(crate) tag: u64,
     pub(crate) count: &'a ScopeCount,
@@ -151,7 +152,7 @@ impl<'a> ScopeWait<'a> {
     }
 
     fn may_lie_at_home(&self, worker: &Worker<'_>) -> bool {
-        // Relaxed: the holder of this seat has written it, and a loan hands it on.
+        // Relaxed: the holder of this seat has written it, and a loan of the seat hands it on.
         let pushed = self.lies.at_home.load(Ordering::Relaxed);
         (pushed || worker.seat.notes.may_have_brought(self.tag)) && !worker.seat.spawned.is_empty()
     }
@@ -165,7 +166,7 @@ impl<'a> ScopeWait<'a> {
         worker.take_own()
     }
 
-    /// Runs what lies on top at home. Most scopes end so, and need no more of a wait.
+    /// Runs the tasks that lie on top at home. Most scopes end with that, and need no further wait.
     pub(crate) fn run_at_home(&self, worker: &Worker<'_>) {
         let guard = AbortOnUnwind;
         while !self.is_done() && !worker.seat.word.load().has_mail() && self.may_lie_at_home(worker)
@@ -180,7 +181,7 @@ impl<'a> ScopeWait<'a> {
 
     /// From other deques, and from the injector.
     fn find_abroad(&self, worker: &Worker<'_>) -> Option<Entry> {
-        // Relaxed: where an owner is to hear of a task, it hears of this too.
+        // Relaxed: a thread that tells an owner of a task hands this on too.
         let spawned = self.lies.abroad.load(Ordering::Relaxed);
         if !(spawned || worker.seat.may_have_strays(self.tag)) {
             return None;
@@ -229,7 +230,7 @@ impl Wait for ScopeWait<'_> {
         self.find_at_home(worker)
             .or_else(|| self.find_abroad(worker))
             .or_else(|| {
-                // All are started. Help the threads that run them.
+                // All tasks have started. The owner helps the threads that run them.
                 self.working(worker).find_map(|(seat, context)| {
                     worker.take_piece(by(seat, context), || seat.is_at(context))
                 })

@@ -169,7 +169,7 @@ mod moving {
                 is
             });
             assert!(is_moved);
-            // It is woken again before it is up.
+            // The thread is woken again before it is up.
             sleep_deeply();
             assert!(!self::is_moved(|| place.push_away()));
             place.get_up();

@@ -148,8 +148,8 @@ impl Shared {
         if !guests {
             return true;
         }
-        // SeqCst: pairs with the fence in `stand_up_asked`. A guest that was asked before and leaves sees that
-        // the caller's seat is held, or this sees that it is not asked any more.
+        // SeqCst: pairs with the fence in `stand_up_asked`. Either a guest that was asked before and leaves
+        // sees that the caller's seat is held, or this thread sees that the guest is no longer asked.
         fence(Ordering::SeqCst);
         let others = self.seats.iter().filter(|seat| !is_own(seat));
         own.is_some() && self.sleep.ask_guests(others)
@@ -179,7 +179,7 @@ impl Shared {
     /// Wakes the threads that wait for work that this seat has just published.
     pub(crate) fn wake_waiters(&self, seat: &Seat) {
         let names = seat.take_waiters();
-        // Asked first: in most cases there are none.
+        // Checked first: in most cases there are none.
         if names != 0 {
             self.named(names)
                 .for_each(|other| _ = other.wait_parker().unpark());
@@ -228,7 +228,7 @@ impl Shared {
         letter: impl Fn(usize) -> Parcel,
     ) -> Vec<usize> {
         let mut alone = Vec::new();
-        // The last seat first: when a thread comes, the seats that it helps with have their letters.
+        // The last seat first: when a thread comes, the seats that it helps with already have their letters.
         for index in (0..self.len()).rev().filter(|index| Some(*index) != own) {
             if !self.deliver(index, letter(index)) {
                 alone.push(index);
@@ -273,8 +273,8 @@ impl Shared {
                         return false;
                     }
                 }
-                // A thread is about to be started, and may be refused: then the letter is the
-                // caller's.
+                // A thread is about to be started, and may be refused: then the caller has to handle the
+                // letter.
                 Posted::Up(Holder::Notified) if self.is_awaited(seat) => yield_now(),
                 // The holder may be waiting for something.
                 Posted::Up(_) => {
@@ -323,7 +323,7 @@ impl Shared {
         } else if spare {
             self.spares.forget();
             if !self.sleep.take(seat, Step::RefuseSpare) {
-                // The thread was there: it has heard that the pool is over, and gone.
+                // The thread was there: it has heard that the pool is over, and has gone.
                 self.spares.remember();
             }
         } else if self.sleep.take(seat, Step::Refuse) {
@@ -383,7 +383,8 @@ mod tests {
             }
         };
         assert!(!woken(false));
-        // The test's thread may be moved in between, but not each time. Where the system tells of no processor, none is found.
+        // The test's thread may be moved in between, but not each time. If the system does not tell the
+        // processor, none is found.
         let found = (0..100).any(|_| woken(true));
         assert_eq!(found, pool(1).desks[0].place.is_told());
     }
@@ -413,7 +414,7 @@ mod tests {
             parker(seat).unpark();
             parker(seat).park();
         }
-        // Seat 1 sleeps or was just told: a token says as much here.
+        // Seat 1 sleeps or has just been told: a token says the same here.
         parker(1).unpark();
         let long = Duration::from_secs(60);
         std::thread::scope(|s| {
@@ -426,7 +427,7 @@ mod tests {
             }
             shared.rouse(&shared.seats[0]);
             let woken = woken.map(|thread| thread.join().unwrap());
-            // All of them end, whatever comes out.
+            // All of them end, whatever the result.
             let left = [3, 5].map(|seat| parker(seat).unpark());
             others.into_iter().for_each(|thread| _ = thread.join());
             assert_eq!((woken, left), ([true; 2], [true; 2]));

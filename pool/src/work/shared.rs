@@ -54,7 +54,7 @@ impl Desk {
 pub(crate) struct Shared {
     pub(crate) seats: Row<Seat>,
     pub(crate) desks: Row<Desk>,
-    // Each on lines of its own: all threads read what few of them write.
+    // Each field on its own cache lines: all threads read what few of them write.
     pub(crate) injector: CachePadded<Queue>,
     pub(crate) sleep: Sleep,
     pub(crate) looker: CachePadded<Looker>,

@@ -65,7 +65,7 @@ impl Shared {
                 .or_else(|| self.spares.replace(&self.sleep, self.spare_seats())),
             None => None,
         };
-        // A seat may have been closed on the way.
+        // A seat may have been closed meanwhile.
         self.pay();
         self.attend_to(opened);
         opened
@@ -76,8 +76,8 @@ impl Shared {
     #[cold]
     fn owe(&self) -> u64 {
         let number = self.owed.add();
-        // SeqCst: pairs with the fences in `end_closed` and `before_last_look`: a thread that closes a seat sees this one here, or
-        // this one sees the seat.
+        // SeqCst: pairs with the fences in `end_closed` and `before_last_look`: either a thread that closes a
+        // seat sees this debt, or this thread sees the seat.
         fence(Ordering::SeqCst);
         self.pay();
         number
@@ -99,7 +99,7 @@ impl Shared {
 
     /// Wakes a thread if there is anything to do, now that a seat was opened, or none could be.
     fn attend_to(&self, opened: Option<&Seat>) {
-        // Threads that push may have work that they did not offer for want of a sleeper.
+        // Threads that push may have work that they did not offer because there was no sleeper.
         self.seats.iter().for_each(|s| s.nested.want());
         self.sleep.before_last_look();
         if self.has_work() {
@@ -154,7 +154,8 @@ impl Shared {
         }
         let closed = self.sleep.take(seat, Step::StandDown);
         debug_assert!(closed, "{:?}", seat.word.load());
-        // A poster that still saw this thread awake is seen by the look that follows; so is a thread that found no closed seat.
+        // The look that follows sees the work of a poster that still saw this thread awake, and the debt of a
+        // thread that found no closed seat.
         self.sleep.before_last_look();
         self.pay();
         if self.has_work() {

@@ -33,7 +33,8 @@ pub(crate) fn live(shared: Arc<Shared>, index: usize) {
         worker.go();
     });
     guard.disarm();
-    // First: what the pool's handlers have captured may go with it, and `shutdown` returns after that.
+    // First: values that the pool's handlers have captured may be dropped with it, and `shutdown` returns after
+    // that.
     drop(shared);
     drop(counted);
 }

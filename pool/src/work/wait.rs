@@ -4,8 +4,8 @@
 //! ([`Wait`]; `kin.rs` has them all):
 //!
 //! * **A join** whose job was stolen helps the thief.
-//! * **A loop's course** (`course.rs`) that waits for a part does so too. Else it takes any public piece of
-//!   the loop, wherever it lies, and after a while sees to it that more are public.
+//! * **A loop's course** (`course.rs`) that waits for a part does so too. Otherwise it takes any public piece of
+//!   the loop, wherever it lies, and after a while it makes more of them public.
 //! * **A scope** runs its own tasks, wherever they lie, then helps the threads that run them.
 //! * **A task** behind a handle is helped as a join is.
 //! * **Mail**, a broadcast's closure for this very thread, is read in every wait: no other thread
@@ -166,14 +166,14 @@ impl Worker<'_> {
         };
         while !what.is_done() {
             let found = if self.see_to_mail() {
-                // What lay there may have taken long, and is no yield.
+                // Reading letters may have taken long, and does not count as a yield.
                 patience = fresh();
                 continue;
             } else if let Some(entry) = self.take_for(what, anything) {
                 Some(entry)
             } else {
-                // Counts of a scope that this very thread may wait for: a call that ran on this seat, inside of `blocking`, may have left
-                // some.
+                // A call that ran on this seat, inside `blocking`, may have left counts of a scope that this
+                // very thread waits for.
                 self.seat.kept.settle();
                 what.settle();
                 what.helped(self, &mut |seat| self.get_hungry(seat, &mut so_far.names));
@@ -181,7 +181,8 @@ impl Worker<'_> {
                     continue;
                 }
                 let found = self.sleep_on(what, anything, &mut so_far);
-                // Whatever woke it, more may come soon; at the end of a loop, what it waits for: see `rouse`.
+                // Whatever woke the thread, more may come soon; at the end of a loop, what it waits for may
+                // come: see `rouse`.
                 patience = fresh();
                 found
             };
@@ -218,7 +219,7 @@ impl Worker<'_> {
     /// Sleeps until there is news, unless a last look finds a job.
     fn sleep_on(&self, what: &dyn Wait, anything: bool, so_far: &mut Progress) -> Option<Entry> {
         let parker = self.seat.wait_parker();
-        // What it ran meanwhile may have joined again.
+        // Jobs that it ran meanwhile may have joined the lull again.
         self.shared.sleep.lull.leave(&self.seat.membership);
         if anything {
             self.shared.abroad.go(parker);
@@ -287,8 +288,8 @@ impl Worker<'_> {
                     .flatten()
             });
             *far |= further.is_some();
-            // Under decided schedules the wait goes on: a wake-up that was lost is to be seen there, and not
-            // to be made good by the next look.
+            // Under decided schedules the wait goes on: there a lost wake-up must show, and the next look must
+            // not make it good.
             if news || further.is_some() || !cfg!(tine_sched) {
                 return further;
             }

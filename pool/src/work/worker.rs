@@ -283,7 +283,7 @@ impl<'a> Worker<'a> {
         if self.seat.tokens.is_empty() {
             self.sit(|worker| op(worker));
         } else {
-            // What is done now need not be under the same.
+            // What is done now may run under other tokens than the seat.
             let _sitting = Sitting::new(self);
             self.sit_under(|worker| op(worker));
         }
@@ -333,16 +333,16 @@ impl<'a> Worker<'a> {
         if !shared.sleep.lull.lasts(&self.seat.membership) {
             self.announce_to_sleepers();
         }
-        // The fence in `post` pairs with those of waiters, and with the one in `Abroad::go`. In a lull it is
-        // the barrier that these have all threads pass.
+        // The fence in `post` pairs with the fences of waiters, and with the fence in `Abroad::go`. In a lull,
+        // the barrier that these make all threads pass takes its place.
         shared.abroad.tell();
         shared.wake_waiters(self.seat);
     }
 
     fn announce_to_sleepers(&self) {
         let sleep = &self.shared.sleep;
-        // The thread below a guest sleeps, and cannot come: a look for a seat to wake would be in vain, at
-        // each task. What is left here when the guest leaves is that thread's.
+        // The thread below a guest sleeps, and cannot come: looking for a seat to wake would be in vain for
+        // each task. When the guest leaves, that thread gets what is left here.
         let sleeps = || self.sleepers(sleep.census()) > 0;
         let wanted = sleep.post(self.shared.len()) && sleeps();
         if wanted {
@@ -355,8 +355,8 @@ impl<'a> Worker<'a> {
     /// The loop whose course runs here, on top of all else.
     pub(super) fn course(&self) -> Option<&Course> {
         let course = self.nested().course().cast::<Course>();
-        // SAFETY: alive: it is null, or set by the loop's root or by a thief of a part of it, and taken
-        // back before either ends; the root's frame keeps it until all parts are done.
+        // SAFETY: alive: the pointer is null, or was set by the loop's root or by a thief of a part of the
+        // loop, and taken back before either ends; the root's frame keeps the course until all parts are done.
         unsafe { course.as_ref() }
     }
 
@@ -383,8 +383,8 @@ impl<'a> Worker<'a> {
         for _ in 0..TURNS {
             match course {
                 Some(of) if of.call.site == site => return Some(&of.call),
-                // SAFETY: as above: the outer course was on top of the stack on which this one's root began. So its own root,
-                // or a part that its root waits for, lies lower there and ends later.
+                // SAFETY: as above: the outer course was on top of the stack on which this course's root began.
+                // So its own root, or a part that its root waits for, lies lower there and ends later.
                 Some(of) => course = unsafe { of.outer.as_ref() },
                 None => break,
             }
@@ -482,7 +482,7 @@ impl<'a> Worker<'a> {
         on_top.set(on_top.get() + 1);
         self.run_job(entry);
         on_top.set(on_top.get() - 1);
-        // What lies below may take long.
+        // What lies below on the stack may take long.
         self.seat.kept.settle();
     }
 
@@ -516,9 +516,9 @@ impl<'a> Worker<'a> {
             base: inner.base,
             since: inner.since,
         };
-        // A thread that waits for this job may find no other work than pieces of it.
+        // A thread that waits for this job may find no work other than pieces of it.
         let lifted = seat.nested.lift(inner.base);
-        // Before, so that a thread that waits for the job finds it counted.
+        // Before the job, so that a thread that waits for the job finds it counted.
         seat.counters.jobs.add(1);
         let guard = AbortOnUnwind;
         // SAFETY: entries come out of deques and queues, each to one taker.
@@ -534,8 +534,8 @@ impl<'a> Worker<'a> {
 
     /// What a job that starts here and now says of itself.
     pub(crate) fn here(&self) -> Taken {
-        // Scopes opened before this belong to something else: hence a new stamp. And what is
-        // public now does not belong to it: hence the new context.
+        // Scopes that were opened before this belong to another job: hence a new stamp. And what is public now
+        // does not belong to this job: hence the new context.
         let since = self.seat.notes.next_stamp();
         self.nested().change_context();
         Taken {

@@ -1,4 +1,4 @@
-//! Which line a panic is blamed on.
+//! Which line a panic names.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -8,10 +8,10 @@
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The hook is the process's, and tests run beside each other.
+/// The hook belongs to the process, and tests run at the same time.
 static HOOK: Mutex<()> = Mutex::new(());
 
-/// The file that the panic in `call` is blamed on, and its message.
+/// The file that the panic in `call` names, and its message.
 pub fn blamed(call: impl FnOnce()) -> (String, String) {
     let _alone = HOOK.lock().unwrap_or_else(PoisonError::into_inner);
     let place = Arc::new(Mutex::new(String::new()));
@@ -36,7 +36,7 @@ pub fn blamed(call: impl FnOnce()) -> (String, String) {
 
 pub fn ignore<T>(_: T) {}
 
-/// It is blamed on a test.
+/// The panic names a test.
 pub fn is_here((file, message): (String, String)) {
     assert!(file.ends_with("blame.rs"), "{file} is blamed: {message}");
 }

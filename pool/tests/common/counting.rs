@@ -8,12 +8,12 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Counts what passes through it.
+/// Counts the requests that pass through it.
 struct Counting;
 
 /// How often memory was asked for.
 pub static CALLS: AtomicUsize = AtomicUsize::new(0);
-/// How many bytes there are.
+/// The number of allocated bytes.
 pub static BYTES: AtomicUsize = AtomicUsize::new(0);
 
 // SAFETY: handed on to the system's allocator, which keeps the contract.

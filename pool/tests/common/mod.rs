@@ -1,4 +1,4 @@
-//! What the heavier tests share: a watchdog, a budget of time, numbers at random.
+//! What the heavier tests share: a watchdog, a time limit, random numbers.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -13,11 +13,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tine_pool::{ThreadPool, ThreadPoolBuilder};
 
-/// How long a test may stand still before it counts as hung. Far more than any takes, on a busy
-/// machine and under a sanitizer.
+/// A test that stands still for this long counts as hung. It is far more than any test takes, on a busy machine
+/// and under a sanitizer.
 const LIMIT: Duration = Duration::from_secs(100);
 
-/// How long a test goes on: this many milliseconds with `TINE_LONG`, else a fraction of that.
+/// How long a test goes on: this many milliseconds with `TINE_LONG`, otherwise a fraction of that.
 pub fn budget(millis: u64) -> impl Fn() -> bool {
     let long = std::env::var_os("TINE_LONG").is_some_and(|v| v != "0");
     let end = Instant::now() + Duration::from_millis(if long { millis } else { millis / 5 });
@@ -29,7 +29,7 @@ type Painter = Box<dyn Fn() -> Option<String> + Send>;
 /// Ends the process, with a picture of the pools, if it is not dropped in time.
 pub struct Watch {
     painters: Arc<Mutex<Vec<Painter>>>,
-    /// What the test is at.
+    /// What the test is doing.
     step: Arc<AtomicU64>,
     _over: mpsc::Sender<()>,
 }
@@ -66,7 +66,7 @@ impl Watch {
         }
     }
 
-    /// A pool that will be in the picture.
+    /// A pool that will appear in the picture.
     pub fn pool(&self, threads: usize) -> ThreadPool {
         self.watched(ThreadPoolBuilder::new().num_threads(threads))
     }
@@ -79,7 +79,7 @@ impl Watch {
         pool
     }
 
-    /// Notes what the test is at, a seed say.
+    /// Notes what the test is doing, for instance a seed.
     pub fn step(&self, step: u64) {
         self.step.store(step, Ordering::Relaxed);
     }
@@ -91,7 +91,7 @@ pub fn within<R>(op: impl FnOnce() -> R) -> R {
     op()
 }
 
-/// A pool of that number of threads.
+/// A pool with this number of threads.
 pub fn pool(threads: usize) -> ThreadPool {
     ThreadPoolBuilder::new()
         .num_threads(threads)
@@ -99,7 +99,7 @@ pub fn pool(threads: usize) -> ThreadPool {
         .unwrap()
 }
 
-/// Numbers at random that can be had again from their seed.
+/// Random numbers that can be repeated from their seed.
 #[derive(Clone)]
 pub struct Random(u64);
 
@@ -121,7 +121,7 @@ impl Random {
     }
 }
 
-/// Waits, busy and idle in turn, until something is so.
+/// Waits, busy and idle in turn, until a condition holds.
 pub fn until(so: impl Fn() -> bool) {
     while !so() {
         thread::sleep(Duration::from_micros(200));
@@ -131,8 +131,8 @@ pub fn until(so: impl Fn() -> bool) {
 /// Drops a result that no test looks at.
 pub fn ignore<T>(_: T) {}
 
-/// Runs `body` in a process of its own, whose global pool has `threads` threads: for tests that
-/// build that pool, or that a fault would take down. The child has as long as a [`Watch`] gives it.
+/// Runs `body` in a separate process, whose global pool has `threads` threads: for tests that build that pool,
+/// or that a fault would take down. The child has as long as a [`Watch`] gives it.
 pub fn alone(test: &'static str, threads: usize, body: impl FnOnce(&Watch)) {
     const CHILD: &str = "TINE_TEST_ALONE";
     if std::env::var_os(CHILD).is_some() {
@@ -150,7 +150,7 @@ pub fn alone(test: &'static str, threads: usize, body: impl FnOnce(&Watch)) {
     assert!(said[0].contains("1 passed"), "no such test: {test}");
 }
 
-/// The threads of the global pool are all there, and asleep or about to be.
+/// Waits until the threads of the global pool are all there, and asleep or about to be.
 pub fn start_all() {
     tine_pool::broadcast(|_| ());
 }

@@ -1,4 +1,4 @@
-//! An end to a test that stands still, for the tests of all packages.
+//! An end for a test that stands still, for the tests of all packages.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::io::Write as _;

@@ -30,7 +30,7 @@ pub(crate) const CHECKS: &[(&str, fn())] = &[
     ("grouping", grouping),
 ];
 
-/// Numbers in no order.
+/// Numbers in no particular order.
 fn numbers(count: usize) -> Vec<u32> {
     let step = |x: &u32| Some(x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
     std::iter::successors(Some(7), step).take(count).collect()

@@ -33,7 +33,7 @@ pub extern "C" fn checks() -> usize {
     all().count()
 }
 
-/// Prints the name of the check of this number and runs it. Where panics abort, a panic is a trap.
+/// Prints the name of the check with this number and runs it. Where panics abort, a panic is a trap.
 // SAFETY: no other function here, nor any of the libraries, has this name.
 #[unsafe(no_mangle)]
 pub extern "C" fn check(number: usize) {

@@ -1,4 +1,4 @@
-//! Further checks, against std's answers: where a `usize` has 32 bits, and where nothing can wait.
+//! Further checks, against std's answers: with a `usize` of 32 bits, and where no thread can wait.
 
 use std::collections::BTreeSet;
 use tine::algorithms::random_permutation;
@@ -26,7 +26,7 @@ pub(crate) const MORE: &[(&str, fn())] = &[
     ("ends that hold many", ends),
 ];
 
-/// Numbers in no order.
+/// Numbers in no particular order.
 pub(crate) fn numbers(count: usize) -> Vec<u64> {
     let step = |x: &u64| {
         let x = x ^ x << 13;
@@ -138,7 +138,7 @@ fn lengths() {
     assert_eq!(vec.into_vec().len(), usize::MAX);
 }
 
-/// Sorts by every verb, as numbers of this type and by keys of it.
+/// Sorts by every verb, as numbers of this type and by keys with this type.
 macro_rules! width {
     ($($type:ty: $make:expr;)*) => {$(
         for count in SIZES {

@@ -1,10 +1,9 @@
 //! A worker that has scattered very many items folds them before all items have come. So memory
 //! depends on the number of keys, however many items there are.
 //!
-//! Each part is folded into a table of its own, and the entries are scattered in place of the
-//! items. Apart from memory this work gains nothing: the entries are folded once more at the end.
-//! So a worker does it only once it holds much, and only if a table that it has just filled shows
-//! that most keys come again.
+//! Each part is folded into its own table, and the entries are scattered in place of the items. This work saves
+//! nothing but memory: the entries are folded once more at the end. So a worker does it only once it holds
+//! much, and only if a table that it has just filled shows that most keys come again.
 #![forbid(unsafe_code)]
 
 use super::super::fold::Fold;
@@ -20,8 +19,8 @@ use tine_pool::loops::check;
 /// If fewer items than this had a key that the last table knew, keys do not come again.
 const REPEATS: usize = 4;
 
-/// How many items of this kind each worker may hold at first: at least as many as the entries of the table that is filled
-/// before, `limit`.
+/// How many items of this kind each worker may hold at first: at least as many as the entries of the table that
+/// is filled before, `limit`.
 pub(super) fn first_bound<T>(threads: usize, limit: usize) -> usize {
     (HELD / mem::size_of::<T>().max(1) / threads.max(1)).max(limit)
 }
@@ -57,7 +56,7 @@ impl Held {
         if self.count < self.bound {
             return false;
         }
-        // From too few that came again, nothing can be told.
+        // If too few items came again, nothing can be concluded.
         let known = items >= keys + REPEATS;
         let pays = known && new_keys(items, keys, self.count) <= self.count / 2;
         if !pays {
@@ -66,7 +65,7 @@ impl Held {
         pays
     }
 
-    /// This is left.
+    /// Notes how much is left.
     pub(super) fn condensed(&mut self, count: usize) {
         self.count = count;
         self.bound = count + self.first.max(count);
@@ -74,7 +73,7 @@ impl Held {
 }
 
 impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
-    /// One run in place of many, in which each key is there once. Keys that came again go to `spend`.
+    /// One run in place of many, with each key once. Keys that came again go to `spend`.
     pub(super) fn condense<G: Tag>(
         &self,
         runs: Vec<(usize, RunOf<G, F>)>,
@@ -92,7 +91,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
             again.into_iter().for_each(&mut spend);
             for entry in tables.into_iter().flatten() {
                 let hash = self.hasher.hash_one(&entry.0);
-                // By this number, whatever the hash says: a hasher may lie.
+                // By the number of the part, whatever the hash says: a hasher may lie.
                 condensed.push(part, (G::keep(hash), entry));
             }
         }

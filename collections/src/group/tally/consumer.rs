@@ -18,9 +18,9 @@ use tine_pool::{current_num_threads, current_thread_index};
 /// While a thread waits for a piece that another thread works on, it may take up a third piece. It
 /// finds its table here and goes on with it.
 pub(super) struct Idle<'a, F: Fold, S, G> {
-    /// One for each thread, once there is a large table.
+    /// A seat for each thread, once there is a large table.
     seats: OnceLock<Box<[Drawer<'a, F, S, G>]>>,
-    /// The states of ended pieces, and of those whose seat was taken.
+    /// The states of ended pieces, and states whose seat was taken.
     #[allow(clippy::vec_box)] // they travel by value
     others: Mutex<Vec<Box<State<'a, F, S, G>>>>,
 }
@@ -149,10 +149,10 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> Consumer<F::Item> for TallyCons
         (left, self, reducer)
     }
 
-    // One table from block to block; another only for what another thread takes.
+    // A single table from block to block; another table only for a part that another thread takes.
     const ADVANCES: bool = true;
-    // Another table is filled from nothing, and then merged. If order matters, there is one for each piece. Keys that own
-    // memory were allocated by one thread, and cost more where two free them.
+    // Another table is filled from nothing, and then merged. If order matters, each piece has its own table.
+    // Keys that own memory were allocated by one thread, and cost more if two threads free them.
     fn worth(&self) -> u64 {
         if self.plan.alone {
             u64::MAX

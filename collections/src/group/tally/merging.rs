@@ -1,5 +1,5 @@
-//! What all workers share, and the merging of their results: small tables one into the other,
-//! everything else part by part, with one job for each part.
+//! What all workers share, and the merging of their results: small tables into one another, everything else
+//! part by part, with one job for each part.
 #![forbid(unsafe_code)]
 
 use super::super::fold::{Fold, Sums};
@@ -18,17 +18,17 @@ use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tine_pool::current_num_threads;
 
-/// The limit of a worker's table: its core's cache, and a share of the cache that cores have in
-/// common.
+/// The limit of a worker's table: its core's cache, and a share of the cache that all cores have in common.
 pub(super) const TABLE_BYTES: usize = 4 << 20;
 
 /// Up to this many entries are merged table by table; more are merged by parts.
 const LITTLE: usize = 1 << 16;
-/// The same where more than two tables are merged pair by pair, for all of them: parts are built by all threads at once.
+/// The same for all tables together, if more than two are merged pair by pair: parts are built by all threads
+/// at once.
 const FEWER: usize = 1 << 15;
-/// This many lists are made by one thread before others would have come.
+/// One thread makes this many lists before other threads would have come.
 const BRIEF: usize = 1 << 10;
-/// How many keys of one table are looked up in another.
+/// The number of keys of one table that are looked up in another.
 const SAMPLE: usize = 64;
 
 /// What all workers share.
@@ -41,13 +41,13 @@ pub(super) struct Plan<'a, F, S> {
     pub(super) parts: usize,
     /// How many items a worker holds at first before it folds them.
     pub(super) held: usize,
-    /// Whether one thread is to do it.
+    /// Whether a single thread folds everything.
     pub(super) alone: bool,
-    /// How many items each thread would have if all did as many; `None` if that is not known.
+    /// The number of items for each thread if all took equally many; `None` if that is not known.
     pub(super) share: Option<usize>,
-    /// How many items come, `usize::MAX` if that is not known.
+    /// The number of items that come; `usize::MAX` if that is not known.
     pub(super) expected: usize,
-    /// Whether two threads fold: then no third one waits while two tables become one.
+    /// Whether two threads fold: then no third thread waits while two tables become one.
     pub(super) two: bool,
     /// How many workers have begun. A hint.
     pub(super) workers: AtomicUsize,
@@ -57,8 +57,8 @@ pub(super) struct Plan<'a, F, S> {
     pub(super) drops: Drops,
 }
 
-/// Part of a piece, folded or not. The type says which keys and sums it has, not how they are folded: what becomes of runs is
-/// compiled once for all folds of these.
+/// A part of a piece, folded or not. The type says which keys and sums the run has, not how they are folded: so
+/// the code that handles runs is compiled once for all folds with these types.
 pub(super) enum Run<G, K, R, A> {
     Table(HashTable<(K, A)>),
     Entries(Scatter<Tagged<G, K, A>>),
@@ -69,11 +69,11 @@ pub(super) enum Run<G, K, R, A> {
 pub(super) struct Done<G, K, R, A> {
     pub(super) runs: Vec<(usize, Run<G, K, R, A>)>,
     pub(super) count: usize,
-    /// Keys that came again, for the caller to drop in the end.
+    /// Keys that came again, for the caller to drop at the end.
     pub(super) kept: Vec<Kept<K>>,
 }
 
-/// A fold's run, and what comes of its pieces.
+/// A fold's run, and the result of its pieces.
 pub(super) type RunOf<G, F> = Run<G, <F as Fold>::Key, <F as Fold>::Raw, <F as Fold>::Sum>;
 pub(super) type DoneOf<G, F> = Done<G, <F as Fold>::Key, <F as Fold>::Raw, <F as Fold>::Sum>;
 
@@ -86,13 +86,13 @@ impl<G, K, R, A> Done<G, K, R, A> {
         }
     }
 
-    /// Appends what comes later, where it was counted from the same beginning.
+    /// Appends later runs whose places are counted from the same beginning.
     pub(super) fn append(&mut self, mut later: Self) {
         self.runs.append(&mut later.runs);
         self.kept.append(&mut later.kept);
     }
 
-    /// Appends pieces that were counted from their own beginning.
+    /// Appends pieces whose places are counted from their own beginning.
     pub(super) fn follow(&mut self, later: Self) {
         for (base, run) in later.runs {
             self.runs.push((base + self.count, run));
@@ -111,7 +111,7 @@ pub(super) enum Share<G, K, R, A> {
 /// A fold's share of a run.
 pub(super) type ShareOf<G, F> = Share<G, <F as Fold>::Key, <F as Fold>::Raw, <F as Fold>::Sum>;
 
-/// A part of a run, if it is not empty, where it is; and the place where the run's piece begins.
+/// The slot of a part of a run, empty if the part is; and the place where the run's piece begins.
 type Handed<'a, G, F> = (usize, &'a mut Option<ShareOf<G, F>>);
 
 impl<G, K, R, A> Share<G, K, R, A> {
@@ -124,7 +124,7 @@ impl<G, K, R, A> Share<G, K, R, A> {
 }
 
 impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
-    /// With what items are folded.
+    /// The fold, the hasher and the expected number of items.
     #[inline]
     pub(super) fn with(&self) -> (&F, &S, usize) {
         (self.fold, self.hasher, self.expected)
@@ -192,20 +192,20 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         self.parts < breadth()
     }
 
-    /// Whether tables of this many entries in all, of as many workers, are merged pair by pair.
+    /// Whether tables of this number of entries in all, from this number of workers, are merged pair by pair.
     pub(super) fn in_pairs(&self, workers: usize, entries: usize) -> bool {
         workers <= 2 || entries <= FEWER
     }
 
-    /// Folds a table into the one before it, if both are small, or alike where `two` threads at
-    /// most fold.
+    /// Folds a table into the table before it, if both are small, or if they are alike and at most `two`
+    /// threads fold.
     pub(super) fn join<G>(&self, into: &mut DoneOf<G, F>, later: &mut DoneOf<G, F>, two: bool) {
         let (Some((left, Run::Table(table))), Some((right, Run::Table(more)))) =
             (into.runs.last_mut(), later.runs.first_mut())
         else {
             return;
         };
-        // Two tables of the same keys make one that is no larger than they were.
+        // Two tables of the same keys make a table that is no larger than each was.
         if table.len() + more.len() <= LITTLE || (two && self.are_alike(table, more)) {
             let room = more.len();
             let mut again = mem::take(more).into_iter().filter_map(|(key, mut sum)| {
@@ -213,7 +213,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
                 let hash = self.hasher.hash_one(&key);
                 self.merge(table, hash, (key, sum))
             });
-            // Where other keys are kept, these are, too.
+            // If other keys are kept, these are kept too.
             if !(into.kept.is_empty() && later.kept.is_empty())
                 && let Some(mut kept) = Kept::with_room(room)
             {
@@ -256,7 +256,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
             true if !is_table => done.runs.into_iter().map(cut).collect(),
             _ => par_map(done.runs, &cut),
         };
-        // Threads made the lists: to hand out where they are reads none of them.
+        // Threads made the lists: handing out references to them reads none of them.
         let mut handed: Vec<Vec<Handed<'_, G, F>>> = Vec::new();
         handed.resize_with(parts, || Vec::with_capacity(runs.len()));
         for (base, shares) in &mut runs {
@@ -272,7 +272,8 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         (interleave(tables), spent)
     }
 
-    /// The shares of all parts in a run. A table alone may be cut into another number of them than the plan has.
+    /// The shares of all parts in a run. A single table may be cut into another number of parts than the plan
+    /// has.
     pub(super) fn cut<G: Tag>(&self, run: RunOf<G, F>, parts: usize) -> Vec<Option<ShareOf<G, F>>> {
         let entries = |scatter| lists(scatter, Share::Entries);
         match run {
@@ -282,8 +283,8 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
         }
     }
 
-    /// Folds one of `parts` parts into tables: into as many as make [`breadth()`] in all. Keys that own memory and were there
-    /// before are handed back.
+    /// Folds one of `parts` parts into tables: as many as are needed for [`breadth()`] tables in all. Hands
+    /// back the keys that own memory and were there before.
     pub(super) fn fold_part<G: Tag>(
         &self,
         part: Vec<(usize, ShareOf<G, F>)>,
@@ -352,7 +353,7 @@ impl<F: Fold, S: BuildHasher + Sync> Plan<'_, F, S> {
     }
 }
 
-/// Takes all rows of a list. What keys own is fetched some rows ahead, for they will be compared.
+/// Takes all rows of a list. Memory that keys own is fetched some rows ahead, since keys will be compared.
 #[inline]
 fn walk<G, K: Hash, V>(list: List<Tagged<G, K, V>>, take: impl FnMut(Tagged<G, K, V>)) {
     if const { mem::needs_drop::<K>() } {
@@ -362,7 +363,7 @@ fn walk<G, K: Hash, V>(list: List<Tagged<G, K, V>>, take: impl FnMut(Tagged<G, K
     }
 }
 
-/// The lists of a run, where they are not empty.
+/// The lists of a run; `None` for an empty list.
 fn lists<T, L>(scatter: Scatter<T>, share: impl Fn(List<T>) -> L) -> Vec<Option<L>> {
     let lists = scatter.into_lists().into_iter();
     lists

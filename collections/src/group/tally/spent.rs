@@ -22,29 +22,30 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
-/// This many keys are a row.
+/// This many keys make a row.
 const ROW: usize = 256;
 /// A row of this many keys is dropped whatever other threads do.
 const MOST: usize = 1 << 13;
-/// The keys that one call keeps to its end weigh no more than this many bytes.
+/// The keys that one call keeps to its end weigh at most this many bytes.
 const HEAVIEST: usize = if cfg!(test) { 1 << 20 } else { 1 << 27 };
-/// A worker keeps its first keys in room of the first number of bytes, and then in four times as much as before, up to
-/// the second: that is enough for the system to give huge pages, without which a page's first touch would cost as much as
-/// to drop what lies there.
+/// A worker keeps its first keys in a room of the first number of bytes. Each further room is four times as
+/// large, up to the second number: that is enough for the system to give huge pages. Without huge pages, the
+/// first touch of a page would cost as much as dropping the keys there.
 const ROOM: (usize, usize) = (1 << 16, 1 << 22);
-/// After this many drops a worker that was alone looks whether it still is.
+/// After this many drops a worker that was alone checks whether it still is.
 const ALONE: usize = 128;
-/// If of N keys none lies where the key lay that was dropped before it, all were made before; this is N.
+/// If each of N keys lies elsewhere than the key that was dropped before it, all keys were made earlier; this
+/// is N.
 const LOOKS: usize = 16;
-/// One drop in this many is timed, the first figure until it is known whether drops are slow.
+/// One drop in this many is timed: the first figure until it is known whether drops are slow, then the second.
 const TIMED: (usize, usize) = (16, 512);
-/// After this many of them it is decided whether keys are kept in rows.
+/// After this many timed drops it is decided whether keys are kept in rows.
 const TRIAL: usize = 32;
-/// They are if more than one of this many was slow.
+/// They are if more than one in this many was slow.
 const SLOWED: usize = 4;
-/// A drop that takes longer is slow, besides what two looks at the clock take.
+/// A drop that takes longer than this is slow; the time of two looks at the clock comes on top.
 const SLOW: Duration = Duration::from_nanos(30);
-/// One that takes longer than this is slow for what it drops.
+/// A drop that takes longer than this is slow because of what it drops.
 const HEAVY: Duration = Duration::from_micros(1);
 
 /// What the workers of one call know of each other's drops.
@@ -56,7 +57,7 @@ pub(super) struct Drops {
     turn: Mutex<()>,
     /// Whether a worker found drops to be slow.
     slow: AtomicBool,
-    /// How much the keys weigh that are kept to the end of the call.
+    /// The weight of the keys that are kept to the end of the call.
     weight: AtomicUsize,
 }
 
@@ -64,7 +65,7 @@ pub(super) struct Drops {
 pub(super) struct Spent<'a, K> {
     way: Way<K>,
     row: Vec<K>,
-    /// The row's length, or the number of keys dropped on the spot, at which something is done.
+    /// The row's length, or the number of keys dropped on the spot, at which `act` is called.
     due: usize,
     count: usize,
     /// Full rooms.
@@ -75,23 +76,23 @@ pub(super) struct Spent<'a, K> {
 /// How keys are dropped.
 enum Way<K> {
     Alone,
-    /// Does a key lie where the last one lay that was dropped?
+    /// Checks whether a key lies where the last dropped key lay.
     Looking {
         last: usize,
         looks: usize,
     },
-    /// A drop is slow that takes longer than `limit`.
+    /// A drop is slow if it takes longer than `limit`.
     Timed {
         timed: usize,
         slow: usize,
         limit: Duration,
     },
-    /// To the end of the call.
+    /// Keys are kept to the end of the call.
     Kept(Kept<K>),
     InRows,
 }
 
-/// A drop by the clock is slow that takes longer than this: reading a clock may itself take longer than a drop.
+/// A timed drop is slow if it takes longer than this: reading a clock may itself take longer than a drop.
 fn limit() -> Duration {
     let look = |_| Instant::now().elapsed();
     let least = (0..4).map(look).min();
@@ -100,7 +101,7 @@ fn limit() -> Duration {
 
 impl<'a, K: Hash> Spent<'a, K> {
     pub(super) fn new(drops: &'a Drops) -> Self {
-        // Relaxed: a hint, by which nothing is ordered.
+        // Relaxed: a hint that orders nothing.
         drops.workers.fetch_add(1, Ordering::Relaxed);
         Spent {
             way: Way::Alone,
@@ -117,7 +118,7 @@ impl<'a, K: Hash> Spent<'a, K> {
         }
     }
 
-    /// What is left to be dropped at the end of the call.
+    /// The keys that are left to be dropped at the end of the call.
     pub(super) fn into_kept(self) -> Vec<Kept<K>> {
         // Before there is a result: it is not dropped if a destructor panics after it.
         drop(self.row);
@@ -196,7 +197,7 @@ impl<'a, K: Hash> Spent<'a, K> {
                 }
             }
             Way::Kept(room) => {
-                // Relaxed: no more than a count.
+                // Relaxed: only a count.
                 let weight = weight(&key).saturating_mul(ROW).min(HEAVIEST);
                 let before = self.drops.weight.fetch_add(weight, Ordering::Relaxed);
                 room.push(key);
@@ -212,7 +213,8 @@ impl<'a, K: Hash> Spent<'a, K> {
         }
     }
 
-    /// Begins to keep keys to the end of the call, or goes on with more room; in rows, if it cannot be.
+    /// Begins to keep keys to the end of the call, or goes on with another room; if that is not possible, keeps
+    /// keys in rows.
     fn keep(&mut self) {
         (self.count, self.due) = (0, ROW);
         let full = match &self.way {
@@ -220,7 +222,7 @@ impl<'a, K: Hash> Spent<'a, K> {
             _ => 0,
         };
         let bytes = ROOM.1.min(ROOM.0 << (2 * full).min(6));
-        // Relaxed: no more than a count.
+        // Relaxed: only a count.
         let weight = self.drops.weight.load(Ordering::Relaxed);
         let room = (weight <= HEAVIEST).then(|| Kept::of_bytes(bytes));
         let way = room.flatten().map_or(Way::InRows, Way::Kept);
@@ -275,8 +277,8 @@ mod tests {
         }
     }
 
-    /// What a worker alone does is looked at no further; of two, keys that were made before are kept, and others
-    /// are timed.
+    /// A worker that is alone does not look further at its drops. Of two workers, one whose keys were made
+    /// earlier keeps them, and the other times its drops.
     #[test]
     fn keys_that_were_made_before_are_kept() {
         let drops = Drops::default();
@@ -292,7 +294,7 @@ mod tests {
         other.push(String::new());
         other.push(String::new());
         assert!(matches!(other.way, Way::Timed { .. }));
-        // Nothing is at a place.
+        // All empty strings lie at the same place.
         let numbers = Drops::default();
         let mut third: Spent<'_, Box<u8>> = Spent::new(&numbers);
         let _fourth: Spent<'_, Box<u8>> = Spent::new(&numbers);
@@ -319,7 +321,7 @@ mod tests {
         }
     }
 
-    /// Also if the destructor of one that is left in a row panics.
+    /// Also if the destructor of a key that is left in a row panics.
     #[test]
     fn what_is_kept_is_dropped_once_beside_a_panic() {
         struct Key {
@@ -350,7 +352,7 @@ mod tests {
         assert_eq!(Arc::strong_count(&alive), 1);
     }
 
-    /// Keys that weigh much are not kept in any number.
+    /// Keys that weigh much are kept only up to a limit.
     #[test]
     fn not_any_weight_is_kept() {
         let drops = Drops::default();
@@ -364,7 +366,7 @@ mod tests {
         assert!(kept.iter().map(Kept::len).sum::<usize>() < most);
     }
 
-    /// While another thread has the turn, keys are kept; but not any number of them.
+    /// While another thread has the turn, keys are kept; but only up to a limit.
     #[test]
     fn rows_wait_for_their_turn() {
         let drops = Drops::default();

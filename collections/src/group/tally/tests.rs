@@ -1,4 +1,4 @@
-//! Workers by hand: what several of them come to, against a map of std.
+//! Workers driven by hand: what several of them produce, compared with a map of std.
 use super::merging::{Plan, Run};
 use super::spent::Drops;
 use super::worker::State;
@@ -46,13 +46,14 @@ struct Made {
     held: usize,
 }
 
-/// What `workers` workers make of the keys, each of a stretch of them, in `parts` parts. Checks where each key is, and in which order its
-/// items are.
+/// What `workers` workers make from the keys, each from a stretch of them, in `parts` parts. Checks where each
+/// key is, and the order of its items.
 fn check<G: Tag>(keys: &[u64], workers: usize, parts: usize, block: usize) -> Made {
     check_within::<G>((100_000, usize::MAX), keys, workers, parts, block)
 }
 
-/// The same where a worker's table has no more entries, and it holds no more items at first, than the two limits say.
+/// The same, but the two limits say how many entries a worker's table may have, and how many items a worker may
+/// hold at first.
 fn check_within<G: Tag>(
     (limit, held): (usize, usize),
     keys: &[u64],
@@ -77,7 +78,7 @@ fn check_within<G: Tag>(
     };
     let stretch = keys.len().div_ceil(workers).max(1);
     let items: Vec<(u64, usize)> = keys.iter().copied().zip(0..).collect();
-    // Each begins later than the one before it. After each block a worker may change its way.
+    // Each worker begins later than the worker before it. After each block a worker may change its way.
     let mut states: Vec<State<'_, _, _, G>> = Vec::new();
     let mut blocks: Vec<_> = items
         .chunks(stretch)
@@ -154,8 +155,8 @@ fn parts_are_right_for_any_number_of_them() {
     check::<()>(&[7], 3, 8, 1);
 }
 
-/// Workers that are not alone scatter items whose keys are nearly all new, those that come later from their first item on; and
-/// keep tables of few keys.
+/// Workers that are not alone scatter items whose keys are nearly all new; workers that begin later do so from
+/// their first item on. They keep tables of few keys.
 #[test]
 fn tables_are_kept_where_keys_come_again() {
     let made = check::<()>(&keys(COUNT, 1 << 40), 4, 8, 200);
@@ -167,7 +168,8 @@ fn tables_are_kept_where_keys_come_again() {
     assert_eq!((made.tables, made.items, made.entries), (1, 0, 0), "alone");
 }
 
-/// Workers that hold much fold it before the end: each key is there once then, and the order of its items is the same.
+/// Workers that hold much fold it before the end: then each key is there once, and the order of its items is
+/// the same.
 #[test]
 fn what_gathers_is_folded() {
     let limits = if cfg!(miri) { (200, 600) } else { (200, 1_000) };
@@ -178,16 +180,17 @@ fn what_gathers_is_folded() {
             check_within::<u64>(limits, &keys(count, of), workers, parts, block);
         }
     }
-    // Few of them are held in the end: what was folded, what has come since with a block, a table, and what stood in front of it.
+    // Few items are held at the end: the folded ones, those that have come since with a block, a table, and the
+    // hot table in front of it.
     let (of, block) = (500, 500);
     let most = of + limits.1 + block + limits.0 + of;
     let some = keys(COUNT, of as u64);
     let made = check_within::<()>(limits, &some, 1, 8, block);
     assert!(made.held <= most, "{made:?}");
-    // Else there are many, but for a hasher that happens to crowd them in front of the table.
+    // Otherwise there are many, unless a hasher happens to crowd them in front of the table.
     let held = || check_within::<()>((200, usize::MAX), &some, 1, 8, block).held;
     assert!((0..8).any(|_| held() > most));
-    // New keys are not folded in vain: then there would be one run.
+    // New keys are not folded in vain: otherwise there would be a single run.
     let made = check_within::<()>(limits, &keys(COUNT, 1 << 40), 1, 8, 500);
     assert!(made.items > 2 && made.held == COUNT, "{made:?}");
 }

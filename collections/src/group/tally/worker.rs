@@ -24,26 +24,28 @@ const WORTH: usize = 4;
 const PATIENCE: usize = 16;
 /// After this many items, a small table gets a hot table in front of it.
 pub(super) const SETTLED: usize = 1 << 14;
-/// A table of keys that own memory is looked at when it has this many: scattered, they are freed
-/// later, but side by side.
+/// A table of keys that own memory is looked at when it has this many keys: scattered keys are freed later, but
+/// side by side.
 const LOOK: usize = 1 << 14;
-/// It is given up then unless one item in this many was of a known key.
+/// The table is then given up unless one item in this many had a known key.
 const KNOWN: usize = 13;
-/// After this many items a worker that is not alone looks whether a table of its own pays, and again whenever it has twice
-/// as many.
+/// After this many items a worker that is not alone checks whether its own table pays, and again each time the
+/// number of items has doubled.
 const PROBE: usize = 1 << 10;
 /// A table pays if at most one item in this many will have a new key. A new key takes as long as
 /// several other items, and is inserted once more when the tables are merged.
 const SELDOM: usize = 3;
-/// The answer is guessed from this part of the worker's items at least: of fewer, too few have the same key.
+/// The answer is guessed from at least this part of the worker's items: among fewer items, too few have equal
+/// keys.
 const GUESSED: usize = 16;
 /// A table with no more entries than this is small.
 const HANDFUL: usize = 256;
 
-/// With what items are folded, and how many of them all workers together get at most.
+/// The fold, the hasher, and an upper bound of the number of items that all workers together get.
 type With<'a, F, S> = (&'a F, &'a S, usize);
 
-/// Folds one item into a table, after that number of others; `true` if its key is new there. A call would copy the key several times.
+/// Folds one item into a table, after `seen` others; returns `true` if its key is new there. A call would copy
+/// the key several times.
 #[inline(always)]
 fn add<F: Fold, S: BuildHasher>(
     with: With<'_, F, S>,
@@ -67,11 +69,11 @@ fn add<F: Fold, S: BuildHasher>(
     }
 }
 
-/// The most that a full table of N keys gets room for is this number of times N more: what is made is kept.
+/// A full table of N keys gets room for at most this number of times N more keys: room that is made is kept.
 const MOST: usize = 3;
 
-/// Apart, so that the loop around `add` is short. A full table gets room for the keys that the items `seen` foretell, but for no
-/// more than the items that are still to come.
+/// A separate function, so that the loop around `add` is short. A full table gets room for the keys that the
+/// items `seen` foretell, but for no more than the items that are still to come.
 #[cold]
 #[inline(never)]
 fn insert<F: Fold, S: BuildHasher>(
@@ -83,29 +85,29 @@ fn insert<F: Fold, S: BuildHasher>(
 ) {
     let rehash = |(key, _): &(F::Key, F::Sum)| hasher.hash_one(key);
     if sums.len() == sums.capacity() {
-        // Larger ones are given up, or double.
+        // Larger tables are given up, or they double.
         let most = TABLE_BYTES / mem::size_of::<(F::Key, F::Sum)>().max(1);
         let most = most.saturating_sub(sums.len()).min(MOST * sums.len());
         let rest = expected.saturating_sub(seen);
         let more = headroom(sums.len(), seen).min(rest).min(most);
-        // Nothing was ever removed from it one by one, so growing loses nothing if a hasher panics.
+        // No entry was ever removed from it alone, so growing loses nothing if a hasher panics.
         grow(sums, more.max(1), rehash).expect("capacity overflow, or no memory for the entries");
     }
     sums.insert_unique(hash, entry, rehash);
 }
 
-/// What belongs to a worker's table.
+/// The surroundings of a worker's table.
 struct Around<'t, 'a, K> {
-    /// The most entries that it may have.
+    /// The greatest number of entries that the table may have.
     limit: usize,
-    /// How many items have come, and at how many to stop.
+    /// The number of items that have come, and the number at which to stop.
     count: usize,
     settled: usize,
     spent: &'t mut Spent<'a, K>,
 }
 
 /// Folds all items into a table, without a stop: the place in a block stays in a register. (A closure would
-/// hold its place, and what else it needs, in memory, wherever it is not inlined.)
+/// hold its place, and other values that it needs, in memory, wherever it is not inlined.)
 #[inline(never)] // the compiler knows that nothing else uses an argument
 fn fold_block<F: Fold, S: BuildHasher>(
     with: With<'_, F, S>,
@@ -188,7 +190,7 @@ fn fold_hot<F: Fold, S: BuildHasher>(
     stopped
 }
 
-/// Why a loop over items stops, for a decision.
+/// Why a loop over items stops, so that something is decided.
 enum Stop {
     /// Many items have come: is the table small?
     Settle,
@@ -204,19 +206,19 @@ enum Stop {
 pub(super) struct State<'a, F: Fold, S, G> {
     plan: &'a Plan<'a, F, S>,
     table: Sums<F>,
-    /// The most entries of the table before it is looked at.
+    /// The number of entries at which the table is looked at.
     limit: usize,
-    /// How many items there had been when the table was last empty.
+    /// The number of items that had come when the table was last empty.
     since: usize,
     items: Option<Loose<G, F>>,
-    /// The hot table in front of either.
+    /// The hot table in front of the table or of the items.
     hot: Option<Hot<F::Key, F::Sum>>,
-    /// Whether a hot table was tried in front of this table, and did not pay.
+    /// Whether a hot table was tried in front of this table and did not pay.
     cold: bool,
     /// The number of items to scatter before the table is tried.
     ahead: usize,
-    /// From this many items on it is asked at each block whether other workers make scattering pay; at this many
-    /// the answer is found anew; and the answer.
+    /// From `probe` items on, each block checks whether other workers make scattering pay. At `guessed` items
+    /// the answer is found anew. `scatters` is the answer.
     probe: usize,
     guessed: usize,
     scatters: bool,
@@ -239,7 +241,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
             limit: Self::first_look(plan),
             since: 0,
             items: scattered.then(|| Scatter::new(plan.parts)),
-            // Where few items come, the table was given up because their keys are all rare.
+            // If few items come, the table was given up because all their keys are rare.
             hot: (scattered && !plan.is_small())
                 .then(|| Hot::new(0))
                 .flatten(),
@@ -393,7 +395,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
             self.guessed = 2 * count;
             let rest = share.saturating_sub(count);
             let more = new_keys(count, self.table.len(), rest);
-            // A table that will outgrow the cache is given up then, and so was a detour.
+            // A table that will outgrow the cache will be given up then, and so it is a detour.
             let outgrows = self.table.len() + more > self.plan.limit;
             self.scatters = outgrows || more > rest / SELDOM;
             if self.scatters {
@@ -412,7 +414,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         self.table = HashTable::new();
         self.limit = Self::first_look(self.plan);
         self.plan.scattered.store(true, Ordering::Relaxed);
-        // Where a key came often, the table would have been kept.
+        // If a key came often, the table would have been kept.
         self.begin_items(None);
         self.be_patient();
     }
@@ -424,7 +426,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         self.done.runs.push((0, Run::Entries(entries)));
     }
 
-    /// Until the table is tried again.
+    /// Sets the number of items to scatter before the table is tried again.
     fn be_patient(&mut self) {
         self.ahead = self.patience.min(self.held.room());
         self.patience = self.patience.saturating_mul(4);
@@ -444,7 +446,8 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
     fn judge(&mut self) {
         let Some(hot) = &mut self.hot else { return };
         let (items, missed) = hot.trial(self.done.count);
-        // Scattering costs several times as much as looking in vain; a table costs as much.
+        // Scattering costs several times as much as a lookup in vain; a table costs about as much as the
+        // lookup.
         if self.items.is_some() {
             if missed > items / 4 * 3 {
                 self.begin_items(None);
@@ -488,7 +491,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         self.end_items();
     }
 
-    /// Decides whether the table, which has outgrown the cache, was worth it, or will be.
+    /// Decides whether the table, which has outgrown the cache, has paid or will pay.
     #[cold]
     fn overflow(&mut self) {
         let items = self.done.count - self.since;
@@ -524,7 +527,7 @@ impl<'a, F: Fold, S: BuildHasher + Sync, G: Tag> State<'a, F, S, G> {
         self.done.runs.push((0, Run::Entries(entries)));
     }
 
-    /// How many entries its table has.
+    /// The number of entries in the worker's table.
     pub(super) fn entries(&self) -> usize {
         self.table.len()
     }

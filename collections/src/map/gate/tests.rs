@@ -46,7 +46,7 @@ fn open(map: &Map) -> bool {
             assert_eq!(map.read(&0, |pair| pair.0 == pair.1), Some(true));
         }
         let opens = gates_open();
-        // The gates of other tests may have had their turn.
+        // Instead, the gates of other tests may have had their turn.
         if is_open(map) || !opens || start.elapsed() > Duration::from_secs(60) {
             assert_eq!(is_open(map), opens);
             break;
@@ -89,7 +89,7 @@ fn maps_open_one_after_another() {
         (0..=STREAK).for_each(|_| assert!(map.contains_key(&0)));
         opened += usize::from(is_open(&map));
     }
-    // Each is followed by a rest of at least so long.
+    // Each opening is followed by a rest of at least this length.
     assert!(
         FENCES || opened <= 2 + (micros() - start) / REST,
         "{opened}"
@@ -140,7 +140,7 @@ fn a_guard_that_outlives_its_record() {
     open(first);
     open(second);
     let ends = thread::spawn(|| {
-        // Before its record, so that it is dropped after that.
+        // Set before the thread has its record, so that it is dropped after the record.
         KEPT.set(None);
         KEPT.set(first.get(&0).map(|guard| Late(guard, step)));
     });
@@ -154,7 +154,7 @@ fn a_guard_that_outlives_its_record() {
     assert!(!writer.is_finished(), "it ran over the guard");
     step.store(2, Ordering::Relaxed);
     let third = thread::spawn(|| {
-        // The record, as soon as it is free.
+        // Takes the record, as soon as it is free.
         for _ in 0..50 {
             thread::yield_now();
         }
@@ -183,7 +183,7 @@ fn a_guard_keeps_its_shard() {
             map.update(&0, |pair| *pair = (1, 1));
             done.send(()).unwrap();
         });
-        // Other shards first, so that the gate is known to be shut; in those of `0` it would wait.
+        // Other shards first, so that the gate is known to be shut; in the shard of `0` the writer would wait.
         let others = scope.spawn(|| {
             let shard = |key: u32| part_of(map.hash(&key), breadth());
             let others = (0..1000).filter(|&key| shard(key) != shard(0));
@@ -194,7 +194,7 @@ fn a_guard_keeps_its_shard() {
         others.join().unwrap();
         assert!(is_done.recv_timeout(Duration::from_millis(20)).is_err());
         assert_eq!(*guard, (0, 0));
-        // The thread that waits must not keep this one from reading again.
+        // The waiting thread must not keep this thread from reading again.
         assert_eq!(map.get_cloned(&0), Some((0, 0)));
         drop(guard);
         writer.join().unwrap();
@@ -202,7 +202,7 @@ fn a_guard_keeps_its_shard() {
     assert_eq!(map.get_cloned(&0), Some((1, 1)));
 }
 
-/// While a guard is kept, the slots of all threads are looked at once for each shard, and no more once it is left.
+/// While a guard is kept, the slots of all threads are looked at once for each shard; once it is left, no longer.
 #[test]
 fn one_look_for_each_shard_under_a_guard() {
     for forgotten in [false, true] {
@@ -213,7 +213,7 @@ fn one_look_for_each_shard_under_a_guard() {
         let (shard, before) = (|key: u32| part_of(map.hash(&key), breadth()), LOOKS.get());
         let others: Vec<u32> = (0..1000).filter(|&key| shard(key) != shard(0)).collect();
         thread::scope(|scope| {
-            // Where a check fails, the reader is let go.
+            // If a check fails, the reader may leave.
             let (leave, is_left) = channel::<()>();
             let (stay, stays) = channel();
             let map = &map;
@@ -239,7 +239,7 @@ fn one_look_for_each_shard_under_a_guard() {
             leave.send(()).unwrap();
             reader.join().unwrap();
         });
-        // The reader has said so; no writer came.
+        // The reader has said that it left; no writer came.
         assert_eq!(phase(&map) == SHUT, !forgotten);
         if !forgotten {
             assert!(open(&map));
@@ -284,7 +284,8 @@ fn opening_and_shutting_under_readers() {
     let (rounds, writes) = if cfg!(miri) { (2, 6) } else { (100, 40) };
     let (mut opened, begun) = (0, Instant::now());
     for round in 0..rounds {
-        // Beside other processes a thread that yields may wait for milliseconds each time: then fewer rounds will do.
+        // Next to other processes, a thread that yields may wait for milliseconds each time: then fewer rounds
+        // are enough.
         if begun.elapsed() > Duration::from_secs(10) && (opened > 0 || !gates_open()) {
             break;
         }
@@ -299,7 +300,7 @@ fn opening_and_shutting_under_readers() {
                         let pair = map.get(&key).unwrap();
                         assert_eq!(pair.0, pair.1);
                         if nth % 16 == 0 {
-                            // A reader inside of itself, in another shard.
+                            // A read inside a read, in another shard.
                             assert_eq!(map.read(&(KEYS - 1), |pair| pair.0 == pair.1), Some(true));
                             thread::yield_now();
                             assert_eq!(pair.0, pair.1);
@@ -364,7 +365,7 @@ fn names_nothing() -> bool {
         .all(|slot| slot.load(Ordering::Relaxed) == 0)
 }
 
-/// Maps that are read inside of each other's closures and under each other's guards, in any order of leaving.
+/// Maps that are read inside each other's closures and under each other's guards, in any order of leaving.
 #[test]
 fn maps_inside_of_each_other() {
     for wide in [false, true] {
@@ -373,7 +374,7 @@ fn maps_inside_of_each_other() {
         open(&second);
         let writes = |map: &Map| panic::catch_unwind(AssertUnwindSafe(|| map.insert(0, (5, 5))));
         for _ in 0..3 {
-            // A guard that leaves the closure of another map, and outlives what that map noted.
+            // A guard that leaves the closure of another map, and outlives the notes of that map.
             let guard = first.read(&0, |_| {
                 assert_eq!(second.get_cloned(&1), Some((0, 0)));
                 assert_eq!(first.get_cloned(&1), Some((0, 0)));
@@ -385,7 +386,7 @@ fn maps_inside_of_each_other() {
             assert_eq!(first.read(&3, |_| second.contains_key(&99)), Some(false));
             drop(guard);
             assert!(names_nothing());
-            // Both are free for other threads and for this one.
+            // Both are free for other threads and for this thread.
             thread::scope(|scope| {
                 scope.spawn(|| [&first, &second].map(|map| map.update(&0, |pair| *pair = (0, 0))));
             });

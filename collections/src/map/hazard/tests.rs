@@ -54,7 +54,7 @@ fn fork_with_all_lots_held() {
     let child = || {
         let map = ParHashMap::from([(1, 1)]);
         let (key, written) = (1, AtomicBool::new(false));
-        // The gate opens after many reads in a row, of which the first and the last are some milliseconds apart.
+        // The gate opens after many reads in a row, if the first and the last are some milliseconds apart.
         for _ in 0..100 {
             assert!((0..1000).all(|_| map.get_cloned(&key) == Some(1)));
             sleep(Duration::from_micros(100));

@@ -1,11 +1,11 @@
-//! Collecting an iterator of unknown length: a fragment for each contiguous piece. All of them are
-//! moved once, in parallel, to where they belong.
+//! Collecting an iterator of unknown length: a fragment for each contiguous piece. All fragments are moved
+//! once, in parallel, to their final place.
 //!
-//! A lone fragment becomes the result without a copy. Small fragments are joined as soon as their
-//! pieces are neighbours, so that a thousand pieces of one item do not become a thousand vectors.
+//! A lone fragment becomes the result without a copy. Small fragments are joined as soon as their pieces are
+//! neighbours, so that a thousand pieces of one item do not become a thousand vectors.
 //!
-//! Once the first fragment has enough items to foretell how many will come in all, it gets room for all of them. The
-//! fragments of other threads are moved behind it in the end.
+//! Once the first fragment has enough items to foretell the number of all items, it gets room for all of them.
+//! At the end, the fragments of other threads are moved behind it.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -23,19 +23,20 @@ use crate::sinks::huge;
 /// Fragments of fewer bytes are moved when they are joined.
 const TINY: usize = 1 << 10;
 
-/// Fewer bytes than this are moved by one thread.
+/// Fewer bytes than this are moved by a single thread.
 const SHARED: usize = 128 << 10;
 
-/// The bytes that are moved in one go.
+/// The number of bytes that are moved at once.
 const BLOCK: usize = 64 << 10;
 
-/// A growing fragment of this many bytes is not moved any more: it is left as it is, and another
-/// one begun, twice as large, up to a limit.
+/// A growing fragment of this many bytes is not moved any more: it stays as it is, and another fragment is
+/// begun, twice as large, up to a limit.
 const KEPT: usize = 128 << 10;
 
-/// From this number of collected items on, they foretell how many will come in all.
+/// From this number of collected items on, the number of all items is foretold from them.
 const ENOUGH: usize = 1 << 10;
-/// The first fragment gets room for one Nth more than is foretold, since chance varies the number; this is N.
+/// The first fragment gets room for one Nth more items than are foretold, since chance varies the number; this
+/// is N.
 const SPARE: usize = 8;
 /// A fragment grows to at most N times its room in one step; this is N.
 const FURTHEST: usize = 64;
@@ -51,7 +52,7 @@ pub(crate) trait Fill<Item> {
     /// Adds one item at the end.
     fn push(to: &mut Fragments<Self::Unit>, item: Item);
 
-    /// Adds many.
+    /// Adds many items.
     #[inline]
     fn extend(to: &mut Fragments<Self::Unit>, items: impl Iterator<Item = Item>) {
         items.for_each(|item| Self::push(to, item));
@@ -84,9 +85,9 @@ impl<T: Send> Fill<T> for Items {
     }
 }
 
-/// The end of the last fragment while many items are added. Its place and its length are held here,
-/// so that they may stay in registers: what an item is made of may be read through references, which
-/// as far as a compiler knows could lead to the fragment.
+/// The end of the last fragment while many items are added. Its place and its length are held here, so that
+/// they may stay in registers: the items may be read through references, and as far as a compiler knows, a
+/// reference could lead to the fragment.
 struct End<'f, T> {
     to: &'f mut Fragments<T>,
     start: *mut T,
@@ -128,13 +129,13 @@ impl<'f, T> End<'f, T> {
 
     #[inline]
     fn note(&mut self) {
-        // SAFETY: the first `len` items are initialised: those that were there, and those that
-        // `push` wrote, one behind the other.
+        // SAFETY: the first `len` items are initialised: those that were there before, and behind them those
+        // that `push` wrote.
         unsafe { self.to.last.set_len(self.len) };
     }
 }
 
-/// Also should an item panic.
+/// Also if an item panics.
 impl<T> Drop for End<'_, T> {
     #[inline]
     fn drop(&mut self) {
@@ -156,10 +157,10 @@ where
     }
 }
 
-/// Where the fragments of a piece are: in the frame of the call, or in a box of their own, if the
-/// first items of the call are not among them.
+/// Where the fragments of a piece are: in the frame of the call if the piece holds the first items of the call,
+/// and in a box of their own otherwise.
 ///
-/// A folder goes by value from block to block and from piece to piece, in registers if it is so small.
+/// A folder goes by value from block to block and from piece to piece, in registers if it is small enough.
 pub(crate) enum Place<'h, U> {
     Home(&'h mut Fragments<U>),
     Own(Box<Fragments<U>>),
@@ -175,8 +176,7 @@ impl<U> Place<'_, U> {
     }
 }
 
-/// The consumer that makes a fragment of each piece, or goes on with the fragments of the items
-/// before.
+/// The consumer that makes a fragment of each piece, or adds to the fragments of the items before.
 struct Gather<'h, F, U> {
     so_far: Cell<Option<Place<'h, U>>>,
     fill: PhantomData<fn(F)>,
@@ -190,7 +190,7 @@ impl<'h, F, U> Gather<'h, F, U> {
         }
     }
 
-    /// The part to the left, which goes on with the fragments there are.
+    /// The part to the left, which adds to the existing fragments.
     fn left(&self) -> Self {
         Self::at(self.so_far.take())
     }
@@ -282,14 +282,15 @@ impl<'h, T, F: Fill<T>> Folder<T> for Growing<'h, F, F::Unit> {
     }
 }
 
-/// The results of the pieces so far, in order. Only `last` may be empty.
+/// The fragments of the pieces so far, in order. Only `last` may be empty.
 pub(crate) struct Fragments<T> {
     before: VecDeque<Vec<T>>,
     pub(crate) last: Vec<T>,
     pace: Pace,
 }
 
-/// How many items of the source the collecting piece has consumed, and how long the first fragment was at each time.
+/// How many of the source's items the collecting piece has consumed, and how long the first fragment was at
+/// those times.
 #[derive(Default)]
 struct Pace {
     /// The number of the source's items; 0 if it is not known.
@@ -305,7 +306,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// The length that the first fragment would have with all that the source's items come to, or 0 if it is too early to
+    /// The length that the first fragment would have with all items of the source, or 0 if it is too early to
     /// tell.
     fn foretold(&self) -> usize {
         let made = self.len - self.start;
@@ -320,7 +321,7 @@ impl Pace {
 }
 
 impl<T> Fragments<T> {
-    /// A source of this number of items begins.
+    /// Notes that a source of this number of items begins.
     fn expect(&mut self, items: usize) {
         if self.before.is_empty() {
             let len = self.last.len();
@@ -333,7 +334,7 @@ impl<T> Fragments<T> {
         }
     }
 
-    /// The next block begins, of `count` of the source's items.
+    /// Notes that the next block begins, with `count` of the source's items.
     #[inline]
     fn go_to(&mut self, count: usize) {
         let pace = &mut self.pace;
@@ -344,7 +345,7 @@ impl<T> Fragments<T> {
         }
     }
 
-    /// Makes room in the only fragment for what is foretold, if that is far more than it has.
+    /// Makes room in the only fragment for the foretold items, if that is far more room than it has.
     fn make_room_for_all(&mut self, count: usize) -> bool {
         let (room, len) = (self.last.capacity(), self.last.len());
         let foretold = self.pace.foretold().min(room.saturating_mul(FURTHEST));
@@ -373,7 +374,7 @@ impl<T> Fragments<T> {
 }
 
 impl<T> Fragments<T> {
-    /// Puts those of the right neighbour behind these.
+    /// Puts the fragments of the right neighbour behind these.
     fn go_on(&mut self, right: &mut Self) {
         if right.before.is_empty() && size_of_val(&*right.last) <= TINY {
             return self.last.append(&mut right.last);
@@ -382,7 +383,7 @@ impl<T> Fragments<T> {
             self.before.push_back(take(&mut self.last));
         }
         self.last = take(&mut right.last);
-        // The shorter row goes to the other, so that a row may grow from either end.
+        // The shorter row is moved to the longer one, so that a row may grow from either end.
         if self.before.len() < right.before.len() {
             swap(&mut self.before, &mut right.before);
             while let Some(fragment) = right.before.pop_back() {
@@ -404,7 +405,7 @@ impl<T> From<Vec<T>> for Fragments<T> {
     }
 }
 
-/// Puts the fragments of two neighbours in one row, where those of the left one are.
+/// Puts the fragments of two neighbours in one row, in the place of the left neighbour's.
 struct InOrder;
 
 impl<'h, T> Reducer<Place<'h, T>> for InOrder {
@@ -443,7 +444,7 @@ impl<T: Send> Fragments<T> {
             } else if self.before[0].capacity() >= len {
                 *target = self.before.pop_front().unwrap_or_default();
             }
-            // Fewer items came than were foretold: the room that is not needed is given back.
+            // Fewer items came than were foretold: room that is not needed is given back.
             if target.capacity() / 2 > len.max(ENOUGH) {
                 target.shrink_to(len);
             }
@@ -471,7 +472,7 @@ fn move_shared<T: Send>(mut fragments: Vec<Vec<T>>, len: usize, target: &mut Vec
     for fragment in &mut fragments {
         let items;
         (items, rest) = rest.split_at_mut(fragment.len());
-        // SAFETY: no item is always initialised. Nothing owns the items until `target` does. In
+        // SAFETY: the first zero items are always initialised. Nothing owns the items until `target` does. In
         // between only bytes are copied; should that ever panic, the items are leaked.
         unsafe { fragment.set_len(0) };
         let from = &fragment.spare_capacity_mut()[..items.len()];
@@ -480,7 +481,7 @@ fn move_shared<T: Send>(mut fragments: Vec<Vec<T>>, len: usize, target: &mut Vec
             zip(from.chunks(block), items.chunks_mut(block)).map(|(from, to)| Move { from, to }),
         );
     }
-    // Ended in the middle, it would leave some items here and some there, and drop none.
+    // If this ended in the middle, some items would be here and some there, and no items would be dropped.
     sheltered(|| moves.par_iter_mut().for_each(Move::run));
     // SAFETY: the moves initialised these, next to what was there.
     unsafe { target.set_len(target.len() + len) };
@@ -492,8 +493,8 @@ struct Move<'m, T> {
     to: &'m mut [MaybeUninit<T>],
 }
 
-// SAFETY: no other code looks at `from` while the move exists: as far as threads are concerned both
-// sides are exclusive, and the items are `Send`.
+// SAFETY: no other code looks at `from` while the move exists: as far as threads are concerned, both sides are
+// exclusive, and the items are `Send`.
 unsafe impl<T: Send> Send for Move<'_, T> {}
 
 impl<T> Move<'_, T> {

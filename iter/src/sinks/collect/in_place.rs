@@ -1,15 +1,15 @@
-//! Writing items once, to where they will stay.
+//! Writing each item once, to its final place.
 //!
 //! ```text
 //!   target:  | items that were there | a a a a | b b . . | c c c c c c |
 //!                                      ^ start of the place
 //! ```
 //!
-//! The spare room of a vector is a *place*. It is cut as the iterator is cut, and each piece owns
-//! what it has *written* to its stretch, from the left. Two neighbours become one only if the left
-//! stretch was filled to its end. Otherwise the right stretch drops its items, and the count at the
-//! end shows it. So after any panic each item has exactly one owner: the piece that wrote it, or
-//! the vector once everything is there.
+//! The spare room of a vector is a *place*. It is cut as the iterator is cut, and each piece owns the items
+//! that it has *written* to its stretch, from the left. Two neighbouring stretches are joined only if the left
+//! stretch was filled to its end. Otherwise the right stretch drops its items, and the count at the end shows
+//! it. So after any panic each item has exactly one owner: the piece that wrote it, or the vector once all
+//! items are there.
 
 use std::marker::PhantomData;
 use std::mem::{MaybeUninit, forget};
@@ -20,7 +20,7 @@ use crate::sinks::huge;
 
 /// Appends exactly `len` items, which `write` puts in place.
 ///
-/// `write` returns what was written, and a value for the caller.
+/// `write` returns the written stretch, and a value for the caller.
 ///
 /// # Panics
 ///
@@ -52,12 +52,12 @@ pub(crate) fn write_in_place<T, R>(
 pub(crate) struct InPlace<'c, T> {
     start: *mut T,
     len: usize,
-    /// Invariant in `'c`: what is written belongs to the place it came from.
+    /// Invariant in `'c`: a written stretch belongs to the place that it came from.
     scope: PhantomData<fn(&'c mut T) -> &'c mut T>,
 }
 
-// SAFETY: the place is exclusive, as `&mut [MaybeUninit<T>]` would be, and the
-// items that will be written to it may go to other threads.
+// SAFETY: the place is exclusive, as `&mut [MaybeUninit<T>]` would be, and the items that will be written to it
+// may go to other threads.
 unsafe impl<T: Send> Send for InPlace<'_, T> {}
 
 impl<'c, T> InPlace<'c, T> {
@@ -149,7 +149,7 @@ unsafe impl<T: Send> Send for Written<'_, T> {}
 
 impl<T> Drop for Written<'_, T> {
     fn drop(&mut self) {
-        // SAFETY: the first `len` items are initialised and no one else's.
+        // SAFETY: the first `len` items are initialised, and nothing else owns them.
         unsafe { drop_in_place(slice_from_raw_parts_mut(self.start, self.len)) }
     }
 }
@@ -194,7 +194,7 @@ impl<'c, T: Send> Folder<T> for Written<'c, T> {
     }
 }
 
-/// Makes one stretch of two neighbours.
+/// Joins two neighbouring stretches.
 pub(crate) struct Rejoin;
 
 impl<'c, T> Reducer<Written<'c, T>> for Rejoin {

@@ -1,10 +1,9 @@
-//! Collecting into memory, each item written where it belongs.
+//! Collecting into memory: each item is written to its final place.
 //!
-//! An iterator that knows its length writes its items [in place](in_place). The
-//! space is reserved once, each piece gets its own stretch of it, and the
-//! stretches become one again as the pieces are joined. An iterator of unknown
-//! length fills [fragments], a vector for each contiguous piece. These are
-//! moved once, in parallel, to where they belong.
+//! An iterator that knows its length writes its items [in place](in_place). The space is reserved once, each
+//! piece gets its own stretch of it, and the stretches are joined as the pieces are joined. An iterator of
+//! unknown length fills [fragments], a vector for each contiguous piece. These are moved once, in parallel, to
+//! their final place.
 
 pub(crate) mod fragments;
 pub(crate) mod in_place;
@@ -58,8 +57,7 @@ pub(crate) fn append<I: ParallelIterator>(iter: I, target: &mut Vec<I::Item>) {
     unreachable!("an iterator that always knows its length did not")
 }
 
-/// The items in fragments. If their number is known, there is one fragment,
-/// made in place.
+/// The items in fragments. If their number is known, a single fragment is made, in place.
 #[expect(
     clippy::collapsible_if,
     reason = "a constant condition alone leaves the block out of the program"

@@ -1,16 +1,15 @@
-//! Collecting text: bytes in fragments, moved as any others.
+//! Collecting text: bytes in fragments, which are moved like any others.
 
 use std::borrow::Cow;
 
 use super::fragments::{Fill, Fragments, gather_by};
 use crate::iter::ParallelIterator;
 
-/// An item that a string can be made of.
+/// An item from which a string can be made.
 ///
 /// # Safety
 ///
-/// `write` appends whole characters in UTF-8 and does not change what was
-/// there.
+/// `write` appends whole characters in UTF-8 and does not change the bytes that were there.
 pub(crate) unsafe trait Text {
     /// Appends the text to UTF-8 that ends with a whole character.
     fn write(self, bytes: &mut Vec<u8>);
@@ -66,9 +65,9 @@ impl<T: Text> Fill<T> for Bytes {
 /// Appends the text to `target`, in the order of the iterator.
 pub(crate) fn append_text<I: ParallelIterator<Item: Text>>(iter: I, target: &mut String) {
     let fragments = gather_by::<Bytes, _>(iter);
-    // SAFETY: each fragment is what `Text` wrote to an empty one: whole
-    // characters. So are the fragments in a row. `append_to` changes `target`
-    // after everything that can panic but an allocation, which leaves it alone.
+    // SAFETY: each fragment is what `Text` wrote to an empty fragment: whole characters. The fragments in a row
+    // are whole characters too. `append_to` changes `target` after everything that can panic except an
+    // allocation; an allocation that panics leaves `target` alone.
     let bytes = unsafe { target.as_mut_vec() };
     fragments.append_to(bytes);
 }

@@ -1,8 +1,7 @@
-//! The radix sort of one thread, for what fits a cache.
+//! The radix sort of a single thread, for slices that fit a cache.
 //!
-//! Only some of the varying top bits are sorted by: as many as are likely to tell `n` keys apart. A
-//! last pass finds the neighbours that those bits left in the wrong order, and sorts each such run
-//! by the bits below.
+//! Only some of the varying top bits are sorted by: as many as are likely to tell `n` keys apart. A last pass
+//! finds the neighbours that those bits left in the wrong order, and sorts each such run by the bits below.
 
 use super::word::{RadixBits, Record, Varying};
 
@@ -20,7 +19,7 @@ const LONGEST: usize = 1 << 31;
 /// Where the sorted records are to be.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum End {
-    /// Where the unsorted ones were.
+    /// Where the unsorted records were.
     Here,
     /// In the other slice.
     There,
@@ -93,7 +92,7 @@ fn passes<R: Record, const P: usize>(here: &mut [R], there: &mut [R], height: u3
     }
 }
 
-/// Moves records by one digit after the other, from `floor` up. Returns where they are then.
+/// Moves records by each digit in turn, from `floor` up. Returns where they are then.
 fn moves<R: Record>(
     here: &mut [R],
     there: &mut [R],
@@ -115,8 +114,8 @@ fn moves<R: Record>(
     at
 }
 
-/// Moves records, in order, to where the counts of their digits from `shift` up put them. Moves
-/// none if all have the same digit.
+/// Moves records, in order, to the places given by the counts of their digits from `shift` up. Moves none if
+/// all have the same digit.
 fn scatter<R: Record>(
     from: &[R],
     to: &mut [R],
@@ -133,8 +132,8 @@ fn scatter<R: Record>(
     }
     for r in from {
         let next = &mut counts[r.bits().down(shift) & 0xff];
-        // SAFETY: the counts are of these records by this digit, and add up to
-        // their number, so every place is within `to`.
+        // SAFETY: the counts are the counts of these records by this digit, and add up to their number, so
+        // every place is within `to`.
         unsafe { *to.get_unchecked_mut(*next as usize) = *r };
         *next += 1;
     }

@@ -1,5 +1,5 @@
-//! Plain records most of which equal one of a few words. Those are counted and not moved, since
-//! equal words cannot be told apart.
+//! Plain records, most of which equal one of a few words. Those are counted and not moved, since equal words
+//! cannot be told apart.
 //!
 //! ```text
 //! v       7 3 7 7 9 3 7 7 3        a sample has met 3 and 7 more than once
@@ -56,9 +56,9 @@ struct Table<R: OwnKey> {
     records: Vec<Option<R>>,
 }
 
-/// What a piece holds.
+/// The counts of a piece.
 struct Tally<R> {
-    /// How often the word of each slot is there.
+    /// How often the word of each slot occurs.
     counts: Vec<usize>,
     others: Vec<R>,
 }
@@ -72,13 +72,13 @@ fn slot<B: RadixBits>(word: B) -> usize {
 }
 
 impl<R: OwnKey> Table<R> {
-    /// The words that occur more than once in a sample of `v`, if they are most of it.
+    /// The words that occur more than once in a sample of `v`, if they make up most of it.
     fn of(v: &[R]) -> Option<Self> {
         let size = (v.len() / SAMPLED).clamp(SAMPLE / 16, SAMPLE);
         let sample = v.iter().step_by((v.len() / size).max(1));
         let mut sample: Vec<R> = sample.copied().collect();
         sample.sort_unstable_by(R::cmp);
-        // Free slots hold any word; the loop below gives them one that no lookup finds there.
+        // Free slots hold any word; the loop below gives them a word that no lookup finds there.
         let mut table = Table {
             words: vec![sample.first()?.bits(); SLOTS],
             records: vec![None; SLOTS],
@@ -93,7 +93,7 @@ impl<R: OwnKey> Table<R> {
                 met += equal.len();
             }
         }
-        // A lookup must not find a free slot: its word has to belong elsewhere.
+        // A lookup must not find a free slot: the slot's word must belong to another pair.
         for at in 0..SLOTS {
             if table.records[at].is_none() {
                 let pair = at & !1;
@@ -105,7 +105,7 @@ impl<R: OwnKey> Table<R> {
         (met > sample.len() - sample.len() / RARE).then_some(table)
     }
 
-    /// Where a frequent word is.
+    /// The slot of a frequent word.
     fn slot(&self, word: R) -> usize {
         let first = slot(word.bits());
         first + usize::from(self.words[first] != word.bits())
@@ -141,8 +141,7 @@ impl<R: OwnKey> Table<R> {
         let most = v.len() / RARE;
         let mut others = Vec::new();
         others.try_reserve_exact(most).ok()?;
-        // Two counters of each word, so that the second of two equal neighbours
-        // does not wait for the first.
+        // Two counters for each word, so that the second of two equal neighbours does not wait for the first.
         let mut counts = [[0_usize; SLOTS]; 2];
         for pair in v.chunks(2) {
             for (record, counts) in pair.iter().zip(&mut counts) {
@@ -247,7 +246,7 @@ mod tests {
         });
     }
 
-    /// From one word, whose neighbours in the table are free, to too many.
+    /// All numbers of frequent words: from a single one, whose neighbours in the table are free, to too many.
     #[test]
     fn counts_any_number_of_words_with_others_among_them() {
         let mut random = Random(5);

@@ -1,6 +1,5 @@
-//! The scatter: values go to buckets by where their keys lie between two bounds. Every thread
-//! counts the digits of its parts. From the counts of all threads it knows where its own values of
-//! each bucket begin.
+//! The scatter: values go to buckets by the position of their keys between two bounds. Every thread counts the
+//! digits of its parts. The counts of all threads tell each thread where its own values of each bucket begin.
 //!
 //! ```text
 //!   from: [ part 0 | part 1 | ... ]
@@ -32,14 +31,13 @@ const CROWD: u64 = 3 << BUCKET_LOG;
 const WIDEST: u32 = 11;
 /// If more than one key in `FEW` is out of bounds, the sample was not like the rest.
 const FEW: usize = 8;
-/// The parts for each thread, if there are several.
+/// The number of parts for each thread, if there are several threads.
 const PARTS: usize = 2;
 /// After this many values a thread asks whether it is to stop.
 const STRETCH: usize = 1 << 16;
 
-/// The values that a cut sends to buckets, whatever their type is. So the cut is compiled once for
-/// each type of word, and with this crate where the word is the usual one; a program holds what
-/// follows here, for each type of value and key.
+/// The values that a cut sends to buckets, of any type. So the cut is compiled once for each type of word, and
+/// within this crate for the usual word; a program contains the methods below for each type of value and key.
 pub(super) trait Values<B>: Sync {
     /// The key of a value.
     ///
@@ -57,13 +55,13 @@ pub(super) trait Values<B>: Sync {
         counts: &mut [usize],
         varying: &mut Varying<B>,
     );
-    /// Copies each of these values to the next place of its digit. `false` as soon as a value comes
-    /// to the end of its digit's places.
+    /// Copies each of these values to the next place of its digit. Returns `false` as soon as a value comes to
+    /// the end of its digit's places.
     ///
     /// # Safety
-    /// As for [`key`](Values::key), for each of them. They were counted, the places from `next` to
-    /// `ends` are as many as that, and no other thread uses them. Without `ends` a key depends on
-    /// nothing but the bytes of the value.
+    /// As for [`key`](Values::key), for each of them. They were counted, there are as many places from `next`
+    /// to `ends` as were counted, and no other thread uses the places. Without `ends`, a key depends on nothing
+    /// but the bytes of the value.
     unsafe fn scatter(
         &self,
         these: Range<usize>,
@@ -122,7 +120,7 @@ pub(super) unsafe fn scatter<const CHECKED: bool, T, B: RadixBits>(
 /// Some keys from all over a slice.
 struct Sample<B> {
     keys: Vec<B>,
-    /// How many values it stands for.
+    /// The number of values that the sample stands for.
     of: usize,
 }
 
@@ -175,14 +173,15 @@ impl<B: RadixBits> Sample<B> {
     }
 }
 
-/// The digit of each key: its bits from `shift` up, between bounds, the least of which is 1.
+/// The digit of each key: its bits from `shift` up, clamped to bounds; the least digit of a key within the
+/// bounds is 1.
 #[derive(Clone, Copy)]
 pub(super) struct Digits<B> {
     low: B,
     high: B,
     /// Bits below this one are ignored.
     shift: u32,
-    /// `low` without the bits that are ignored.
+    /// `low` without the ignored bits.
     base: usize,
 }
 
@@ -220,11 +219,11 @@ pub(super) struct Cut<B> {
     counts: Vec<usize>,
 }
 
-/// Where the buckets are when all values have been scattered.
+/// The places of the buckets when all values have been scattered.
 pub(super) struct Buckets {
-    /// Where each begins, and the end.
+    /// The start of each bucket, and the end of the last.
     starts: Vec<usize>,
-    /// No bit from here up varies within one of them, except the first and the last.
+    /// No bit from here up varies within a bucket, except within the first and the last.
     pub(super) height: u32,
 }
 
@@ -245,7 +244,7 @@ impl Buckets {
 }
 
 impl<B: RadixBits> Cut<B> {
-    /// Cuts values, one or more, and counts. `None` if all keys are the same, or if the thread is to stop.
+    /// Cuts one or more values, and counts. `None` if all keys are the same, or if the thread is to stop.
     ///
     /// # Safety
     /// They are there, and no other thread looks at them meanwhile.
@@ -281,8 +280,8 @@ impl<B: RadixBits> Cut<B> {
         }
     }
 
-    /// Counts the digits of every part, and returns which bits vary. `None` if it did not get
-    /// through, since the thread is to stop.
+    /// Counts the digits of every part, and returns which bits vary. `None` if it did not get through, because
+    /// the thread is to stop.
     ///
     /// # Safety
     /// As for [`of`](Cut::of).
@@ -295,7 +294,7 @@ impl<B: RadixBits> Cut<B> {
         let through = each_part(&mut counts, self.buckets, these, &|counts, part| {
             let mut varying = Varying::new(first);
             let through = each_stretch(part, &mut |stretch| {
-                // SAFETY: as above, and each part is one thread's.
+                // SAFETY: as above, and each part belongs to one thread.
                 unsafe { values.count(stretch, digits, counts, &mut varying) };
                 true
             });
@@ -317,8 +316,8 @@ impl<B: RadixBits> Cut<B> {
     /// Turns the counts into places, from the place `first` on. Within a bucket the values of the
     /// first part come first.
     pub(super) fn place(&mut self, first: usize) -> Buckets {
-        // Part by part, whose counts lie side by side. From part to part each look is at another page, and
-        // with many threads there are many parts.
+        // Part by part: the counts of one part lie side by side. Going from part to part, each look would be at
+        // another page, and with many threads there are many parts.
         let mut starts = vec![0; self.buckets + 1];
         for part in self.counts.chunks_exact_mut(self.buckets) {
             for (sum, count) in starts.iter_mut().zip(part) {
@@ -340,14 +339,13 @@ impl<B: RadixBits> Cut<B> {
         }
     }
 
-    /// Copies every one of these values, which were counted and then placed, into its bucket. Returns
-    /// `false` if it did not get through: where the thread is to stop, and, if `checked`, at a key
-    /// that is not the one that was counted. Otherwise there must be no such key.
+    /// Copies every one of these values, which were counted and then placed, into its bucket. Returns `false`
+    /// if it did not get through: if the thread is to stop, and, if `checked`, at a key that is not the key
+    /// that was counted. If not `checked`, there must be no such key.
     ///
     /// # Safety
-    /// These are the values that were cut, and `place` has been asked. It is `checked`, or a key
-    /// depends on nothing but the bytes of the value. The places are free, and no other thread uses
-    /// them or the values.
+    /// These are the values that were cut, and `place` has been called. It is `checked`, or a key depends on
+    /// nothing but the bytes of the value. The places are free, and no other thread uses them or the values.
     pub(super) unsafe fn scatter(
         &mut self,
         values: &dyn Values<B>,
@@ -370,18 +368,18 @@ impl<B: RadixBits> Cut<B> {
                 false => &[],
             };
             each_stretch(part, &mut |stretch| {
-                // SAFETY: the caller vouches for values and places. Each part is one thread's, and
-                // the places of each part and digit are its own.
+                // SAFETY: the caller vouches for values and places. Each part belongs to one thread, and the
+                // places of each part and digit are its own.
                 unsafe { values.scatter(stretch, digits, next, ends) }
             })
         })
     }
 
-    /// For places that begin at `places`, where those of each part end; the last at `end`.
+    /// For places that begin at `places`: where the places of each part end; the last ends at `end`.
     fn ends(&self, places: &[usize], end: usize) -> Vec<usize> {
         let later = |at: usize| match at + self.buckets {
             same if same < places.len() => places[same],
-            // The last part ends where the next bucket's first part begins.
+            // The last part ends where the first part of the next bucket begins.
             next => places.get(next - places.len() + 1).copied().unwrap_or(end),
         };
         let last = places.len() - 1;
@@ -405,7 +403,7 @@ fn each_stretch(part: Range<usize>, f: &mut dyn FnMut(Range<usize>) -> bool) -> 
     true
 }
 
-/// What is called for each part: with its numbers, and with where it lies.
+/// The function that is called for each part, with the part's numbers and its range.
 type EachPart<'a> = &'a (dyn Fn(&mut [usize], Range<usize>) -> bool + Sync);
 
 /// Calls `f` with each part and its numbers, in parallel: `buckets` numbers for each part. Returns
@@ -437,7 +435,7 @@ fn each_part(numbers: &mut [usize], buckets: usize, these: Range<usize>, f: Each
     let through = AtomicBool::new(true);
     fork::claimed(parts / PARTS, next, &|(numbers, part)| {
         if !f(numbers, part) {
-            // Relaxed: read when all have come back.
+            // Relaxed: read after all threads have come back.
             through.store(false, Relaxed);
         }
     });

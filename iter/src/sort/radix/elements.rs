@@ -1,6 +1,6 @@
-//! What a sort by key asks of elements whose type it does not know: short loops, which a program
-//! holds for each type of element and key. All that calls them is compiled once for each type of word,
-//! and with this crate where the word is the usual one.
+//! What a sort by key asks of elements whose type it does not know: short loops, which a program contains for
+//! each type of element and key. The code that calls them is compiled once for each type of word, and within
+//! this crate for the usual word.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -10,16 +10,16 @@ use super::cut::{self, Digits, Values};
 use super::word::{Keyed, RadixBits, Varying};
 use crate::sort::{merge, runs};
 
-/// A key, and its element's number in the bucket.
+/// A key, and the number of its element in the bucket.
 pub(super) type Numbered<B> = Keyed<B, u32>;
 
-/// The elements to be sorted, at home and in a room of as many places, whatever their type is. The
-/// places are numbered in the same way.
+/// The elements to be sorted, at home and in a room with the same number of places, of any type. The places of
+/// both halves are numbered alike.
 ///
 /// # Safety
-/// All methods ask that these elements are there, in the room or (if not `in_room`) at home, and that
-/// no other thread uses these places there or in the other half. [`Values`] are those at home, and
-/// their places are in the room.
+/// All methods ask that these elements are there, in the room or (if not `in_room`) at home, and that no other
+/// thread uses these places in either half. [`Values`] are the elements at home, and their places are in the
+/// room.
 pub(super) trait Elements<B>: Values<B> {
     /// Writes a record for each element: its key, of which only the bits below `shift` count, and its
     /// number.
@@ -40,7 +40,8 @@ pub(super) trait Elements<B>: Values<B> {
         shift: u32,
         records: &mut [MaybeUninit<Numbered<u32>>],
     );
-    /// Copies the elements to the other half, in the order of the records, each of which bears the number of one of them.
+    /// Copies the elements to the other half, in the order of the records; each record carries the number of
+    /// its element.
     // SAFETY: the caller has the duties that the trait states.
     unsafe fn place(&self, in_room: bool, these: Range<usize>, records: &[Numbered<B>]);
     /// [`place`](Elements::place) by narrow records.
@@ -49,8 +50,9 @@ pub(super) trait Elements<B>: Values<B> {
     /// Copies the elements from the room to their places at home.
     // SAFETY: the caller has the duties that the trait states.
     unsafe fn carry(&self, these: Range<usize>);
-    /// Where the run ends that begins with the first of these, at home, and whether each of its keys
-    /// is less than the one before it. Otherwise none is.
+    /// Returns the end of the run that begins with the first of these elements, at home, and whether each of
+    /// its keys is less than the one before it. If that is `false`, no key of the run is less than the one
+    /// before it.
     // SAFETY: the caller has the duties that the trait states.
     unsafe fn run(&self, these: Range<usize>) -> (usize, bool);
     /// Reverses the elements at home.
@@ -118,7 +120,7 @@ impl<'a, T, F> Slices<'a, T, F> {
         let some = unsafe { self.some(in_room, &these) };
         for ((number, value), place) in (0..).zip(some).zip(records) {
             let key = (self.key)(value);
-            // The bits above are known. A key that has changed must not say otherwise.
+            // The bits above are known. A key that has changed must not set other bits there.
             let key = word(key ^ key.above(shift));
             place.write(Keyed { key, load: number });
         }
@@ -233,7 +235,7 @@ where
     unsafe fn carry(&self, these: Range<usize>) {
         let from = self.room.wrapping_add(these.start);
         let to = self.home.wrapping_add(these.start);
-        // SAFETY: as many of both, of different memory.
+        // SAFETY: both have the same number of places, in different memory.
         unsafe { ptr::copy_nonoverlapping(from, to, these.len()) };
     }
 
@@ -274,7 +276,7 @@ where
         // SAFETY: as above.
         let second = unsafe { self.some(in_room, &second) };
         let to = self.from(!in_room).wrapping_add(to).cast();
-        // SAFETY: as above, and as many places.
+        // SAFETY: as above, and the same number of places.
         let to = unsafe { std::slice::from_raw_parts_mut(to, len) };
         let key = self.key;
         merge::alone(first, second, to, &|a, b| key(a).cmp(&key(b)));

@@ -1,7 +1,7 @@
-//! Making a value of each element of a slice, beside it.
+//! Making a value from each element of a slice, beside it.
 //!
-//! This is a consumer of the elements, for the loop that any parallel iterator is: the loop finds out whether the
-//! values are dear, and shares them if they are.
+//! This is a consumer of the elements for the usual loop of a parallel iterator: the loop finds out whether the
+//! values are expensive, and shares them if they are.
 #![forbid(unsafe_code)]
 
 use std::mem::MaybeUninit;
@@ -10,9 +10,9 @@ use crate::convert::IntoParallelRefMutIterator;
 use crate::iter::IndexedParallelIterator;
 use crate::plumbing::{Consumer, Folder, Reducer};
 
-/// Writes what `make` makes of each element and its number to the place of that number.
+/// Writes what `make` makes from each element and its number to the place with that number.
 ///
-/// Where it returns, all places have been written.
+/// When it returns, all places have been written.
 pub(super) fn each<T, R, M>(v: &mut [T], room: &mut [MaybeUninit<R>], make: M)
 where
     T: Send,
@@ -25,11 +25,11 @@ where
     assert_eq!(written, len, "each element came once");
 }
 
-/// Places for what is made of elements from number `at` on.
+/// Places for what is made from the elements from number `at` on.
 struct Places<'a, R, M> {
     at: usize,
     room: &'a mut [MaybeUninit<R>],
-    /// Not behind a reference: what it captures would be read again for each element.
+    /// Not behind a reference: then its captures would be read again for each element.
     make: M,
 }
 
@@ -72,13 +72,13 @@ where
 
     fn advance(self, index: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {
         let (places, rest) = self.cut(index);
-        // What is left of the places before was passed over: the count says so.
+        // The unwritten rest of the places before was passed over: the count shows it.
         let written = folder.map_or(0, |folder| folder.written);
         (Written { places, written }, rest)
     }
 }
 
-/// Places at work, and how many were written of these and of those before.
+/// The current places, and how many of these and of the places before were written.
 struct Written<'a, R, M> {
     places: Places<'a, R, M>,
     written: usize,

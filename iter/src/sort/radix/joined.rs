@@ -7,9 +7,9 @@
 //!   room:  [               0 to 4                  ]      and home again
 //! ```
 //!
-//! All runs go to the other half at each step. So all elements are in one half until a step is done,
-//! and there they are if a key panics. A step is cut into pieces before any thread begins: each
-//! element is looked at by the one thread that moves it.
+//! In each step all runs go to the other half. So all elements are in one half until a step is done, and they
+//! are still there if a key panics. A step is cut into pieces before any thread begins: each element is looked
+//! at only by the thread that moves it.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -21,8 +21,8 @@ use super::elements::Elements;
 use super::word::RadixBits;
 use crate::sort::fork;
 
-/// A run of less than this part of all elements is not worth merging. What lies between long runs
-/// becomes one run by a scatter.
+/// A run of less than this part of all elements is not worth merging. What lies between long runs is made one
+/// run by a scatter.
 const LONG: usize = 64;
 /// If more than this part of the elements lies between long runs, all are scattered.
 const LOOSE: usize = 4;
@@ -43,15 +43,15 @@ struct Run {
     order: Order,
 }
 
-/// What one thread merges: two rows of elements, and where they go.
+/// The share that one thread merges: two ranges of elements, and the place where they go.
 struct Piece {
     first: Range<usize>,
     second: Range<usize>,
     to: usize,
 }
 
-/// Sorts elements at home, stably, if they lie in a few runs. If not, returns `false`; then those of one
-/// key have kept their order.
+/// Sorts elements at home, stably, if they lie in a few runs. If not, returns `false`; then elements with equal
+/// keys have kept their order.
 ///
 /// # Safety
 /// The elements are there, and no other thread uses them or their room.
@@ -100,7 +100,7 @@ pub(super) unsafe fn sort<B: RadixBits>(
     true
 }
 
-/// Brings all home at the end, also if a key panics.
+/// Brings all elements home at the end, also if a key panics.
 struct Home<'a, B> {
     elements: &'a dyn Elements<B>,
     all: Range<usize>,
@@ -116,8 +116,8 @@ impl<B> Drop for Home<'_, B> {
     }
 }
 
-/// Where the runs start, and the end, once all are in ascending order. `None` if too much lies between
-/// long ones.
+/// The starts of the runs, and the end, once all runs are in ascending order. `None` if too much lies between
+/// long runs.
 ///
 /// # Safety
 /// As for [`sort`].
@@ -171,7 +171,7 @@ unsafe fn starts<B: RadixBits>(
     Some(starts.chain([all.end]).collect())
 }
 
-/// The runs of some elements. Short ones in a row are one, without an order.
+/// The runs of some elements. Several short runs in a row count as one, without an order.
 ///
 /// # Safety
 /// As for [`sort`].
@@ -232,7 +232,7 @@ unsafe fn pieces<B: Ord>(
         let middle = pair.get(1).copied().unwrap_or(end);
         let at = starts.partition_point(|&start| start <= middle);
         let until = starts.get(at).copied().unwrap_or(end);
-        // What the pieces so far have of the first run and of the second.
+        // Where the pieces so far end in the first run and in the second.
         let (mut first, mut second) = (from, middle);
         while first < middle || second < until {
             let len = grain.min(middle - first + until - second);
@@ -250,8 +250,8 @@ unsafe fn pieces<B: Ord>(
     pieces
 }
 
-/// How many of the `len` least elements of two runs are of the first. Whatever the keys say, neither
-/// run is asked for more than it has.
+/// How many of the `len` least elements of two runs lie in the first run. Whatever the keys say, neither run is
+/// asked for more than it has.
 ///
 /// # Safety
 /// As for [`sort`], and the elements are in this half.

@@ -15,7 +15,7 @@ use super::word::RadixBits;
 ///
 /// # Examples
 ///
-/// An implementation puts what is to be compared first into the highest bits:
+/// An implementation puts what is compared first into the highest bits:
 ///
 /// ```
 /// use tine::sort::{ParallelSort, RadixKey};
@@ -40,10 +40,10 @@ use super::word::RadixBits;
 /// assert_eq!(dates, [june, may]);
 /// ```
 pub trait RadixKey {
-    /// The unsigned integer that stands for the key: the narrowest is the fastest.
+    /// The unsigned integer that stands for the key; the narrowest integer is the fastest.
     type Bits: RadixBits;
 
-    /// The bits that stand for this key. The key whose bits are the lesser number comes first.
+    /// The bits that stand for this key. Of two keys, the key with the lesser bits comes first.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -105,7 +105,7 @@ macro_rules! floats {
             #[inline]
             fn radix_bits(&self) -> $bits {
                 let bits = self.to_bits();
-                // With the sign set, all bits count the other way.
+                // If the sign is set, all other bits count in reverse.
                 bits ^ (bits.negative() | <$bits>::TOP)
             }
         }
@@ -129,7 +129,7 @@ impl<K: RadixKey> RadixKey for &K {
     }
 }
 
-/// Words that fit a wider one side by side.
+/// Words that fit side by side into a wider word.
 ///
 /// ```
 /// use tine::sort::Beside;
@@ -189,7 +189,7 @@ macro_rules! arrays {
     )*};
 }
 
-/// Words that fit a wider one as an array.
+/// Words that fit as an array into a wider word.
 ///
 /// ```
 /// use tine::sort::ArrayBits;

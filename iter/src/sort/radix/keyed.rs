@@ -1,9 +1,9 @@
 //! Sorting elements of any type by a key that is a word.
 //!
-//! Each key is extracted once, into a record. The record holds the element too, or the element's
-//! number where the element is wide. The slice itself is not touched until the records are sorted.
-//! So a key function may panic, and may answer differently each time: it is not asked again. Once the calling
-//! thread is to stop, the slice stays as it is.
+//! Each key is extracted once, into a record. The record also holds the element, or the element's number if the
+//! element is wide. The slice itself is not touched until the records are sorted. So a key function may panic,
+//! and may answer differently each time: it is not asked again. If the calling thread is to stop, the slice
+//! stays as it is.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -42,8 +42,7 @@ trait Load: Copy + Send + Sync {
     /// Gives each place of `v` the value that the record of that place carries. The records keep their keys.
     ///
     /// # Safety
-    /// The loads are those that were packed from `v`, each once, and `v` has not
-    /// been written since.
+    /// The loads are the ones that were packed from `v`, each once, and `v` has not been written since.
     unsafe fn unpack<T: Send, B: RadixBits>(
         records: &mut [Keyed<B, Self>],
         v: &mut [T],
@@ -60,7 +59,7 @@ impl<const WORDS: usize> Load for Inline<WORDS> {
         let mut load = [MaybeUninit::uninit(); WORDS];
         let to = load.as_mut_ptr().cast::<MaybeUninit<u8>>();
         let from = ptr::from_ref(value).cast::<MaybeUninit<u8>>();
-        // SAFETY: both have this many bytes, and the load is a fresh local.
+        // SAFETY: both have this number of bytes, and the load is a fresh local.
         unsafe { ptr::copy_nonoverlapping(from, to, size_of::<T>()) };
         load
     }
@@ -76,8 +75,8 @@ impl<const WORDS: usize> Load for Inline<WORDS> {
             for (place, record) in piece.iter_mut().zip(&records[at..]) {
                 let from = record.load.as_ptr().cast::<MaybeUninit<u8>>();
                 let to = ptr::from_mut(place).cast::<MaybeUninit<u8>>();
-                // SAFETY: the bytes of one of the values of `v`, into one of its
-                // places; each value comes home once.
+                // SAFETY: the bytes of one of the values of `v`, into one of its places; each value comes home
+                // once.
                 unsafe { ptr::copy_nonoverlapping(from, to, size_of::<T>()) };
             }
         });
@@ -106,9 +105,9 @@ impl Load for u32 {
     }
 }
 
-/// Sorts `v` by key, stably; returns `false` if there is no memory for that. Then calls `ties` for
-/// every stretch of two or more elements with one key. No key is asked for `ONCE` and then not used: if there is
-/// memory for one record of each element, but not for two, these are sorted in place.
+/// Sorts `v` by key, stably; returns `false` if there is no memory for that. Then calls `ties` for every
+/// stretch of two or more elements with equal keys. If each key is asked for `ONCE`, its answer is not wasted:
+/// if there is memory for one record of each element, but not for two, the records are sorted in place.
 pub(crate) fn sort<const ONCE: bool, T, B, F, E>(
     v: &mut [T],
     threads: usize,
@@ -189,7 +188,7 @@ where
             return true;
         }
         None => {
-            // The condition is `const` so that only what is asked for is compiled.
+            // The condition is `const` so that only the wanted code is compiled.
             match Scratch::new(v.len()) {
                 Some(mut other) => plain::sort_by_way_of(records, other.room(), threads),
                 None if const { !ONCE } => return false,
@@ -224,7 +223,7 @@ fn in_place<R: Record>(v: &mut [R], grain: usize) {
     inplace::merge(v, mid, &|a: &R, b: &R| a.bits().cmp(&b.bits()));
 }
 
-/// Calls `f` for every stretch of `v` whose records have one key.
+/// Calls `f` for every stretch of `v` whose records have equal keys.
 fn each_tie<L, T, B, E>(v: &mut [T], records: &[Keyed<B, L>], grain: usize, f: &E)
 where
     L: Load,
@@ -233,7 +232,7 @@ where
     E: Fn(&mut [T]) + Sync,
 {
     if v.len() > grain {
-        // Part where the keys differ, at or after the middle.
+        // Cut at a place where the keys differ, at or after the middle.
         let half = v.len() / 2;
         let key = records[half - 1].key;
         let mid = half + records[half..].partition_point(|r| r.key == key);

@@ -9,9 +9,8 @@ use crate::sort::scratch::Scratch;
 
 /// Shorter slices are better off with a comparison sort.
 pub(crate) const SHORTEST: usize = if cfg!(miri) { 128 } else { 512 };
-/// Slices of at most this many bytes are sorted by one thread without a scatter. They and their
-/// copies fit a cache of the second level, and two threads take as long to start and to meet. Tests
-/// share earlier.
+/// Slices of at most this many bytes are sorted by one thread without a scatter. They and their copies fit a
+/// second-level cache, and two threads would take as long to start and to meet. Tests share earlier.
 const CACHED: usize = if cfg!(test) { 1 << 18 } else { 3 << 18 };
 
 /// Sorts plain records, unless there is no memory for it.
@@ -36,7 +35,7 @@ pub(crate) fn sort_by_way_of<R: Record>(v: &mut [R], room: &mut [MaybeUninit<R>]
     for (place, record) in room.iter_mut().zip(&*v) {
         place.write(*record);
     }
-    // SAFETY: as many places as records, all of them written just now.
+    // SAFETY: there are as many places as records, and all of them have just been written.
     let room = unsafe { &mut *(std::ptr::from_mut(room) as *mut [R]) };
     alone::sort(v, room, End::Here, R::Bits::WIDTH);
 }

@@ -1,5 +1,5 @@
-//! Sorting elements of any type by a key that is a word, where a record for each element would take
-//! too much memory. Takes room for as many elements as there are.
+//! Sorting elements of any type by a key that is a word, if a record for each element would take too much
+//! memory. Takes room for as many elements as there are.
 //!
 //! ```text
 //!   v:       [ .................. ]
@@ -9,17 +9,17 @@
 //!   v:       [ 0 | 1 | ... | 2^b ]       home, bucket by bucket, in order
 //! ```
 //!
-//! A bucket fits a cache. Its keys are extracted into records, which are sorted there. A bucket too
-//! heavy for that comes home unsorted, to be scattered again.
+//! A bucket fits a cache. Its keys are extracted into records, which are sorted there. A bucket too large for
+//! that comes home unsorted, and is scattered again.
 //!
-//! So a key is asked for three times: to count, to scatter, and to sort the bucket. Keeping it
-//! would take more room than the elements do. A key that differs from time to time breaks nothing.
-//! A bucket that would outgrow its count stops the scatter, and until then `v` has not been
-//! written. Once the calling thread is to stop, what is scattered comes home unsorted. After the scatter the scratch memory holds the values: if a key panics then, all of
-//! them go home.
+//! So a key is asked for three times: to count, to scatter, and to sort the bucket. Keeping it would take more
+//! room than the elements do. A key that changes from one time to the next breaks nothing. A bucket that would
+//! outgrow its count stops the scatter, and until then `v` has not been written. If the calling thread is to
+//! stop, the scattered elements come home unsorted. After the scatter the scratch memory holds the values: if a
+//! key panics then, all of them go home.
 
-//! What depends on the type of the elements is behind [`Elements`]: short loops. The rest is compiled with
-//! this crate for words of up to eight bytes, and so is the sort of the records.
+//! The code that depends on the type of the elements is behind [`Elements`]: short loops. The rest, and the
+//! sort of the records, are compiled with this crate for words of up to eight bytes.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -35,18 +35,17 @@ use super::joined;
 use super::word::{Keyed, RadixBits};
 use crate::sort::{fork, scratch::Scratch};
 
-/// A bucket of more elements is scattered again, so that its records, twice, stay in a cache of the
-/// second level.
+/// A bucket of more elements is scattered again, so that its records, twice, stay in a second-level cache.
 const HEAVY: usize = 1 << 14;
-/// More levels of buckets than keys need that stay the same: a bucket within the bounds looks at
-/// four bits or more, and one outside has at most an eighth of the elements.
+/// The limit of levels of buckets: more than keys need that stay the same. A bucket within the bounds looks at
+/// four bits or more, and a bucket outside has at most an eighth of the elements.
 const LEVELS: u32 = 64;
 
-/// Sorts `v` by key, stably. Returns `false` if there is no memory for that, or if the keys are not
-/// the same each time. Then `v` is a permutation of its elements in which those of one key have
-/// kept their order.
+/// Sorts `v` by key, stably. Returns `false` if there is no memory for that, or if the keys are not the same
+/// each time. Then `v` is a permutation of its elements in which elements with equal keys have kept their
+/// order.
 ///
-/// If `v` is likely to lie `in_runs`, it is merged if it does.
+/// If `v` is likely to lie `in_runs`, it is checked for runs, and merged if it has them.
 pub(crate) fn sort<T, B, F>(v: &mut [T], threads: usize, in_runs: bool, key: &F) -> bool
 where
     T: Send,
@@ -66,7 +65,7 @@ where
     if const { B::WIDTH <= u64::BITS } {
         let key = |value: &T| key(value).wide();
         let elements = Slices::new(v, scratch.room(), &key);
-        // SAFETY: the elements are there, and borrowed uniquely; and so is the room.
+        // SAFETY: the elements are there and borrowed uniquely, and so is the room.
         unsafe { by_eight(&elements, all, job) }
     } else {
         let elements = Slices::new(v, scratch.room(), key);
@@ -90,7 +89,7 @@ unsafe fn by_eight(elements: &dyn Elements<u64>, all: Range<usize>, job: Job) ->
 /// # Safety
 /// As for [`below`].
 unsafe fn either<B: RadixBits>(elements: &dyn Elements<B>, all: Range<usize>, job: Job) -> bool {
-    // SAFETY: the caller vouches for it, and `joined` for what it scatters.
+    // SAFETY: the caller vouches for it, and `joined` vouches for the elements that it has scattered.
     let scatter = |these: Range<usize>| unsafe { below(elements, these, job, LEVELS) };
     // SAFETY: as above.
     if job.in_runs && unsafe { joined::sort(elements, all.clone(), job.threads, &scatter) } {
@@ -104,13 +103,13 @@ unsafe fn either<B: RadixBits>(elements: &dyn Elements<B>, all: Range<usize>, jo
 #[derive(Clone, Copy)]
 struct Job {
     threads: usize,
-    /// The bits of a key, of which its word may have more.
+    /// The number of bits of a key; its word may have more.
     width: u32,
-    /// Whether they are likely to lie in runs.
+    /// Whether the elements are likely to lie in runs.
     in_runs: bool,
 }
 
-/// Sorts elements too few for a scatter, as if they were one bucket.
+/// Sorts elements that are too few for a scatter, as if they were one bucket.
 ///
 /// # Safety
 /// As for [`below`].
@@ -119,8 +118,8 @@ unsafe fn short<B: RadixBits>(elements: &dyn Elements<B>, these: Range<usize>, j
     if records.is_none() {
         return false;
     }
-    // SAFETY: the caller vouches for elements and room. Each is in one place of the room then, and
-    // nothing has looked at those at home since.
+    // SAFETY: the caller vouches for elements and room. Then each element is in one place of the room, and
+    // nothing has looked at the elements at home since.
     unsafe { bucket(elements, false, these.clone(), records, job.width) };
     // SAFETY: as above.
     unsafe { elements.carry(these) };
@@ -185,9 +184,9 @@ struct Finish {
     grain: usize,
 }
 
-/// Moves all of these from the room, which has been filled, to their home, whose values are stale. The
-/// result is in order except for heavy buckets, for keys outside the bounds and, if this returns
-/// `false`, for other buckets.
+/// Moves all of these from the room, which has been filled, to their home, whose values are stale. The result
+/// is in order except for heavy buckets, for keys outside the bounds and, if this returns `false`, for other
+/// buckets.
 ///
 /// # Safety
 /// The elements are in the room, and no other thread uses them or their home.
@@ -205,8 +204,8 @@ unsafe fn come_home<B: RadixBits>(
     }
     impl<B> Drop for Home<'_, B> {
         fn drop(&mut self) {
-            // SAFETY: the threads that went through buckets are through, and the values are in
-            // the room still.
+            // SAFETY: the threads that went through buckets have finished, and the values are still in the
+            // room.
             unsafe { self.elements.carry(self.these.clone()) }
         }
     }
@@ -236,13 +235,13 @@ unsafe fn buckets<B: RadixBits>(
         // SAFETY: the caller vouches for it.
         return unsafe { group(elements, starts, finish) };
     }
-    // Halve the elements as evenly as buckets allow, not the number of buckets.
+    // Halves the elements as evenly as buckets allow, not the number of buckets.
     let half = starts[0] + len / 2;
     let middle = starts.partition_point(|&start| start <= half);
     let middle = middle.clamp(1, number - 1);
     let (mut a, mut b) = (false, false);
     halves(
-        // SAFETY: as above, and each bucket is one thread's.
+        // SAFETY: as above, and each bucket belongs to one thread.
         || a = unsafe { buckets(elements, &starts[..=middle], finish) },
         // SAFETY: as above.
         || b = unsafe { buckets(elements, &starts[middle..], finish) },
@@ -283,7 +282,7 @@ enum Records<B> {
 }
 
 impl<B: RadixBits> Records<B> {
-    /// For keys of which the bits below `shift` count.
+    /// For keys of which only the bits below `shift` count.
     fn new(shift: u32, len: usize) -> Self {
         match shift <= u32::BITS {
             true => Twice::new(len).map_or(Records::None, Records::Narrow),
@@ -296,7 +295,8 @@ impl<B: RadixBits> Records<B> {
     }
 }
 
-/// Brings one bucket to the other half in order, through records. There is room for at least as many.
+/// Brings one bucket to the other half in order, through records. There is room for at least as many records as
+/// elements.
 ///
 /// # Safety
 /// As for the methods of [`Elements`].
@@ -330,7 +330,7 @@ unsafe fn bucket<B: RadixBits>(
     }
 }
 
-/// Two rooms of as many records. Something is written to all of the second.
+/// Two rooms for the same number of records. All of the second has been written.
 struct Twice<B>(Scratch<Numbered<B>>, usize);
 
 impl<B: RadixBits> Twice<B> {

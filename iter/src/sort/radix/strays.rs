@@ -1,5 +1,5 @@
-//! Plain records of which few are out of place. Those are taken out, sorted, and merged with the
-//! rest, which is in order without them.
+//! Plain records, few of which are out of place. Those are taken out, sorted, and merged with the rest, which
+//! is in order without them.
 //!
 //! ```text
 //! v       1 2 9 3 4 | 5 6 0 7 8        pieces, one for each job
@@ -8,9 +8,9 @@
 //! v       0 1 2 3 4 | 5 6 7 8 9        each piece merged with its strays
 //! ```
 //!
-//! The slice is only read until everything is known, so giving up costs only the time. Extra
-//! memory: the kept records and the strays, which are as many as all records; and, to sort the
-//! strays, twice their number again: an eighth of the whole.
+//! The slice is only read until everything is known, so giving up costs only the time. Extra memory: the kept
+//! records and the strays, together as many as all records; and, to sort the strays, twice their number again:
+//! an eighth of the whole.
 #![forbid(unsafe_code)]
 
 use std::ops::Range;
@@ -53,10 +53,10 @@ pub(crate) fn sort<R: OwnKey>(v: &mut [R], threads: usize) -> bool {
     true
 }
 
-/// What became of a piece.
+/// The result for a piece.
 struct Piece<R> {
     all: Vec<R>,
-    /// Which of `all` are kept.
+    /// The range of `all` that is kept.
     kept: Range<usize>,
     strays: Vec<R>,
 }
@@ -92,7 +92,7 @@ fn divide<R: OwnKey>(v: &[R]) -> Option<Piece<R>> {
             .last()
             .is_none_or(|last: &R| last.bits() <= v[at].bits())
         {
-            // A stretch that goes on in order, as long as there is one.
+            // A stretch that goes on in order, as long as it lasts.
             let end = v[at..]
                 .windows(2)
                 .position(|pair| pair[1].bits() < pair[0].bits())
@@ -103,11 +103,11 @@ fn divide<R: OwnKey>(v: &[R]) -> Option<Piece<R>> {
         }
         let before = all.len().checked_sub(2).map(|before| all[before]);
         if row == 0 && before.is_none_or(|before| before.bits() <= v[at].bits()) {
-            // The last one kept was too large: without it all is in order.
+            // The last kept record was too large: without it all is in order.
             strays.extend(all.pop());
         } else if row == IN_A_ROW {
-            // A record some strays ago was too large, and perhaps some before it. Those of the row
-            // that are in order with what is kept may stay; the others may be strays indeed.
+            // A record some strays ago was too large, and perhaps some before it. Those of the row that are in
+            // order with the kept records may stay; the others may be strays indeed.
             at -= row;
             let most_in_row = v[at..=at + row].iter().map(R::bits).max();
             strays.truncate(strays.len() - row);
@@ -131,7 +131,8 @@ fn divide<R: OwnKey>(v: &[R]) -> Option<Piece<R>> {
     Some(Piece { all, kept, strays })
 }
 
-/// Makes strays of what is out of order where two pieces meet, unless that is much.
+/// Makes strays of the records that are out of order where two pieces meet. Returns `false` if there are too
+/// many.
 fn seam<R: OwnKey>(left: &mut Piece<R>, right: &mut Piece<R>) -> bool {
     for _ in 0..IN_A_ROW {
         let (Some(&last), Some(&first)) = (left.kept().last(), right.kept().first()) else {
@@ -148,8 +149,8 @@ fn seam<R: OwnKey>(left: &mut Piece<R>, right: &mut Piece<R>) -> bool {
     false
 }
 
-/// Merges each piece with the strays that belong before the next one, in parallel. Pieces and
-/// strays together are as many as there is room for.
+/// Merges each piece with the strays that belong before the next piece, in parallel. There is room for exactly
+/// the pieces and the strays together.
 fn merge_all<R: OwnKey>(v: &mut [R], pieces: &[Piece<R>], strays: &[R]) {
     let [piece] = pieces else {
         let (left, right) = pieces.split_at(pieces.len() / 2);
@@ -205,7 +206,7 @@ mod tests {
         });
     }
 
-    /// Rows of strays, too large or too small, on both sides of the ends of pieces.
+    /// Rows of strays that are too large or too small, on both sides of the ends of pieces.
     #[test]
     fn finds_strays_in_rows() {
         let mut random = Random(7);

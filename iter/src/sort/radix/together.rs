@@ -1,6 +1,6 @@
-//! The radix sort of many threads, and of one where a cache is too small. After one scatter every
-//! bucket fits a cache and is sorted by one thread. A bucket that is too large is scattered again,
-//! and so is what the sample did not foresee. Once the calling thread is to stop, buckets stay as they are.
+//! The radix sort of many threads, and of one thread if the slice is larger than a cache. After one scatter
+//! every bucket fits a cache and is sorted by one thread. A bucket that is too large is scattered again, and so
+//! are keys that the sample did not foresee. If the calling thread is to stop, buckets stay as they are.
 
 use std::mem::{self, MaybeUninit};
 use std::ops::Range;
@@ -13,12 +13,11 @@ use super::cut::{self, Buckets, Cut, Digits, Values};
 use super::word::{RadixBits, Record, Varying};
 use crate::sort::fork;
 
-/// A bucket of more bytes is scattered again, so that it and its copy stay in a cache of the second
-/// level.
+/// A bucket of more bytes is scattered again, so that it and its copy stay in a second-level cache.
 const HEAVY: usize = 3 << 17;
 
-/// Sorts `here`, stably, through `there`. The result is at the `end`. If it is here, `there` may be
-/// left as it was.
+/// Sorts `here`, stably, through `there`. The result is at the `end`. If that is here, `there` may be left as
+/// it was.
 pub(super) fn sort<R: Record>(
     here: &mut [R],
     there: &mut [MaybeUninit<R>],
@@ -35,7 +34,7 @@ pub(super) fn sort<R: Record>(
     let Some(places) = scattered(here, there, threads) else {
         return leave(here, there);
     };
-    // SAFETY: as many places as records, each written once: all of `there`.
+    // SAFETY: there are as many places as records, each written once: all of `there`.
     let there = unsafe { &mut *(std::ptr::from_mut(there) as *mut [R]) };
     let within = Finish {
         end: end.other(),
@@ -87,12 +86,12 @@ fn scattered<R: Record>(
     whole.then_some(places)
 }
 
-/// Records to be scattered, and where to.
+/// Records to be scattered, and their target.
 struct Records<'a, R> {
     here: &'a [R],
     there: *mut R,
 }
-// SAFETY: records are `Send` and `Sync`, and of the places each is used by one thread.
+// SAFETY: records are `Send` and `Sync`, and each place is used by one thread.
 unsafe impl<R: Record> Sync for Records<'_, R> {}
 
 impl<R: Record> Values<R::Bits> for Records<'_, R> {
@@ -149,14 +148,14 @@ struct Finish {
     piece: usize,
 }
 
-/// Sorts every bucket of `here`. `starts` says where they start; the first of it counts as zero.
+/// Sorts every bucket of `here`. `starts` says where they start, relative to the first.
 fn buckets<R: Record>(here: &mut [R], there: &mut [R], starts: &[usize], finish: &Finish) {
     let number = starts.len() - 1;
     if number == 1 || here.len() <= finish.piece {
         return row(here, there, starts, finish);
     }
     if !fork::claims(finish.threads) {
-        // Halve the records as evenly as buckets allow, not the number of buckets.
+        // Halves the records as evenly as buckets allow, not the number of buckets.
         let half = starts[0] + here.len() / 2;
         let middle = starts
             .partition_point(|&start| start <= half)
@@ -175,7 +174,7 @@ fn buckets<R: Record>(here: &mut [R], there: &mut [R], starts: &[usize], finish:
         if rest.len() < 2 {
             return None;
         }
-        // As many buckets as come to a piece, or the one that is longer.
+        // As many buckets as fit in a piece, or a single longer one.
         let end = rest.partition_point(|&start| start - rest[0] <= piece);
         let last = (end - 1).clamp(1, rest.len() - 1);
         let len = rest[last] - rest[0];
@@ -202,7 +201,7 @@ fn row<R: Record>(mut here: &mut [R], mut there: &mut [R], starts: &[usize], fin
 
 fn bucket<R: Record>(here: &mut [R], there: &mut [R], finish: &Finish) {
     if size_of_val(here) <= HEAVY {
-        // No height: stays as it is, at the end that is asked for.
+        // With height 0 the records stay unsorted; they still move to the wanted end.
         let height = if requested() { 0 } else { finish.height };
         return alone::sort(here, there, finish.end, height);
     }

@@ -1,11 +1,11 @@
-//! The unsigned words that radix sorts look at, and what a record shows them.
+//! The unsigned words that radix sorts look at, and what a record lets them see.
 
 use std::ops::{BitAnd, BitOr, BitXor};
 
 /// An unsigned integer that can stand for a key: the order of the words is
 /// the order of the keys.
 ///
-/// `u8`, `u16`, `u32`, `u64` and `u128` are the only ones there are.
+/// `u8`, `u16`, `u32`, `u64` and `u128` are the only implementations.
 ///
 /// ```
 /// use tine::sort::{RadixBits, RadixKey};
@@ -42,7 +42,7 @@ pub trait RadixBits:
     /// The word without its `shift` lowest bits, as far as that fits a `usize`.
     #[doc(hidden)]
     fn down(self, shift: u32) -> usize;
-    /// The word as one of eight bytes, as far as it fits.
+    /// The word as a `u64`, as far as it fits.
     #[doc(hidden)]
     fn wide(self) -> u64;
     /// The position of the highest bit that is set, counted from one.
@@ -51,10 +51,10 @@ pub trait RadixBits:
     /// The word with all bits below `shift` cleared.
     #[doc(hidden)]
     fn above(self, shift: u32) -> Self;
-    /// By how much the word is greater than `low`.
+    /// The difference between the word and `low`.
     #[doc(hidden)]
     fn less(self, low: Self) -> Self;
-    /// Two bounds moved apart, by a little of what is between them.
+    /// Two bounds, moved apart by a small part of the distance between them.
     #[doc(hidden)]
     fn stretched(low: Self, high: Self) -> (Self, Self);
 }
@@ -115,8 +115,8 @@ words!(u8 u16 u32 u64 u128);
 /// What the radix sorts move about: plain bytes that know their own key.
 ///
 /// # Safety
-/// `bits` depends on nothing but the bytes of the record, and never panics: a record is counted by
-/// it, and then placed by it, unchecked.
+/// `bits` depends on nothing but the bytes of the record, and never panics: a record is counted by it, and then
+/// placed by it, unchecked.
 pub(crate) unsafe trait Record: Copy + Send + Sync {
     type Bits: RadixBits;
     fn bits(&self) -> Self::Bits;
@@ -126,7 +126,7 @@ pub(crate) unsafe trait Record: Copy + Send + Sync {
 pub(crate) trait OwnKey: RadixBits + Record<Bits = Self> {}
 impl<W: RadixBits + Record<Bits = W>> OwnKey for W {}
 
-/// A key and what goes with it.
+/// A key and its load.
 #[derive(Clone, Copy)]
 pub(crate) struct Keyed<B, P> {
     pub(crate) key: B,
@@ -142,7 +142,7 @@ unsafe impl<B: RadixBits, P: Copy + Send + Sync> Record for Keyed<B, P> {
     }
 }
 
-/// Which bits differ anywhere among some words.
+/// Which bits differ between any of some words.
 #[derive(Clone, Copy)]
 pub(super) struct Varying<B> {
     first: B,
@@ -150,7 +150,7 @@ pub(super) struct Varying<B> {
 }
 
 impl<B: RadixBits> Varying<B> {
-    /// Those of one word: none.
+    /// The varying bits of a single word: none.
     pub(super) fn new(first: B) -> Self {
         Varying {
             first,

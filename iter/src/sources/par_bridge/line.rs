@@ -80,7 +80,7 @@ pub(super) struct Led {
 
 impl Led {
     pub(super) fn begin(&self) {
-        // Relaxed: a thread that sees it later finds the lock taken.
+        // Relaxed: a thread that sees it late finds the lock taken.
         self.now.store(true, Ordering::Relaxed);
     }
 
@@ -136,7 +136,7 @@ impl Place {
         loop {
             if try_it {
                 match lock.try_lock() {
-                    // No thread draws for this one any more.
+                    // No thread draws for this thread any more.
                     Ok(guard) if self.leave() => return Line::Led(guard),
                     Ok(_) => return Line::Served,
                     Err(TryLockError::Poisoned(_)) => {
@@ -170,7 +170,7 @@ impl Place {
     fn look(&self, long: Duration) -> Word {
         let begun = Instant::now();
         while begun.elapsed() < long {
-            // Acquire: pairs with `serve`, though the lock of the batch would do.
+            // Acquire: pairs with `serve`, though the lock of the batch would be enough.
             match self.0.load(Ordering::Acquire) {
                 AWAY => return Word::Served,
                 LEAD => {
@@ -179,7 +179,7 @@ impl Place {
                         return Word::Lead;
                     }
                 }
-                // Each look takes the word from a drawer that is about to write it.
+                // Each look takes the word's cache line from a drawer that is about to write it.
                 _ => (0..PAUSES).for_each(|_| spin_loop()),
             }
         }
@@ -200,7 +200,7 @@ impl Place {
 
     /// Nothing is left to draw, which the thread has not seen if it is in the line.
     pub(super) fn dismiss(&self) {
-        // SeqCst: pairs with `wait`: a thread that comes to stand in the line after this sees that it is over.
+        // SeqCst: pairs with `wait`: a thread that joins the line after this sees that it is over.
         if self.0.load(Ordering::SeqCst) != AWAY {
             self.0.store(AWAY, Ordering::SeqCst);
         }

@@ -234,7 +234,7 @@ impl<I: Iterator> Tap<I> {
     #[inline(never)]
     fn draw_in_line(&self, me: usize, pace: &mut Pace) -> Option<I::Item> {
         let batch = &self.batches[me];
-        // By what it waited for the last items.
+        // Chosen by how long this thread waited for the last items.
         let more = pace.more_in_a_crowd();
         loop {
             let Batch { ask, place, .. } = batch;
@@ -249,7 +249,7 @@ impl<I: Iterator> Tap<I> {
                 pace.batched |= pace.waited;
                 pace.begin();
                 source.crowd.usual = more.unwrap_or(source.crowd.usual);
-                // This thread has no item in its hands, so it may draw for all others first.
+                // This thread has no item yet, so it may first draw for all others.
                 let item = match self.serve(me, &mut source) {
                     Drew::ForAll => {
                         let more = more.unwrap_or(source.crowd.usual);
@@ -266,7 +266,7 @@ impl<I: Iterator> Tap<I> {
                 }
                 self.led.end();
                 drop(source);
-                // Any thread that waits will do.
+                // Any waiting thread may be told.
                 let _ = self.batches.iter().any(|other| other.place.lead());
                 return item;
             }
@@ -287,7 +287,7 @@ impl<I: Iterator> Tap<I> {
         source.crowd.answered.resize(self.batches.len(), 0);
         source.crowd.answered[me] = self.batches[me].ask.last();
         loop {
-            // All looks first, since looks in a row do not wait for each other.
+            // All looks first, since consecutive looks do not wait for each other.
             let mut asked = take(&mut source.crowd.asked);
             let asks = self.batches.iter().zip(&source.crowd.answered).enumerate();
             asked.extend(asks.filter_map(|(i, (b, &answered))| Some((i, b.ask.is_new(answered)?))));
@@ -298,7 +298,7 @@ impl<I: Iterator> Tap<I> {
                 if Ask::more(ask) != LIKE_OTHERS {
                     source.crowd.usual = Ask::more(ask);
                 }
-                // If most of all threads wait, the drawer is what they wait for.
+                // If more than half of all threads wait, they wait for the drawer.
                 let idle = source.crowd.usual > 0 && 2 * served > self.batches.len();
                 let more = source.crowd.usual.max(if idle { Self::LEAST } else { 0 });
                 let now = Instant::now();
@@ -309,7 +309,7 @@ impl<I: Iterator> Tap<I> {
                 if !self.draw_for_another(more, source) {
                     return Drew::TheLast;
                 }
-                // One look at the batch, when all is there.
+                // A single look at the batch, when all items are there.
                 other.put(source.crowd.hand.drain(..));
                 if !other.place.serve()
                     && let Some(item) = other.take()
@@ -372,8 +372,8 @@ impl<I: Iterator> Tap<I> {
         let Some(first) = source.iter.next() else {
             return Some((self.left_in_batches(source)?, 0));
         };
-        // The last items are shared out in ever smaller batches; in a crowd in larger ones, since one thread serves
-        // all, and hands out at the end what a thread has too much of.
+        // The last items are shared out in ever smaller batches; in a crowd in larger batches, since one thread
+        // serves all, and at the end a thread hands out the items that it has too many of.
         let threads = self.batches.len();
         let share = if threads > CROWD {
             (2 * (promised / threads)).max(Self::LEAST)
@@ -408,7 +408,7 @@ impl<I: Iterator<Item: Send> + Send> Well for Tap<I> {
         let batch = &self.batches[seat];
         let mut pace = Pace::new(most::<I::Item>(), self.crew.size());
         while !folder.full() {
-            // A batch that nothing was put into need not be locked.
+            // A batch into which no items were put need not be locked.
             let left = pace.batched.then(|| batch.take()).flatten();
             pace.batched = left.is_some();
             let Some(item) = left.or_else(|| self.draw(seat, &mut pace)) else {
@@ -504,7 +504,8 @@ impl Pace {
         let took = self.took.take()?;
         let least = LASTS.0.max(self.least);
         if took < least || self.wait > took / 4 && took < LASTS_IN_A_CROWD {
-            // As much more as the wait was longer, or as they are to last longer, within bounds.
+            // The number grows in proportion to how much longer the wait was, or how much longer the items
+            // should last, within bounds.
             let times = self.wait.max(least).as_nanos() / took.as_nanos().max(1);
             self.more = ((self.more + 1) * times.clamp(2, 16) as usize).min(self.most);
         } else if took > 4 * least {

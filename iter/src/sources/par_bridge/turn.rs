@@ -134,7 +134,7 @@ impl Turn {
     #[cold]
     fn wait<'l, T>(&mut self, lock: &'l Mutex<T>, drawn: &Drawn) -> Option<MutexGuard<'l, T>> {
         self.waited = true;
-        // Without a clock there is nothing to count by.
+        // Without a clock, waiting cannot be timed.
         if cfg!(all(target_family = "wasm", target_os = "unknown")) {
             return lock.lock().ok();
         }
@@ -173,7 +173,7 @@ impl Turn {
         let begun = Instant::now();
         self.since.get_or_insert(begun);
         let before = drawn.since(0);
-        // The time with this thread, and the number of items drawn in it.
+        // How long ago this thread came back, and the number of items drawn since then.
         let together = self
             .back
             .map(|(back, then)| (begun - back, before.wrapping_sub(then)));
@@ -207,7 +207,7 @@ impl Turn {
         let begun = Instant::now();
         let mut before = drawn.since(0);
         while begun.elapsed() < long {
-            // Looking too often at what others write slows them.
+            // Looking too often at a word that other threads write slows those threads.
             (0..64).for_each(|_| spin_loop());
             if drawn.since(before) == 0 {
                 return;

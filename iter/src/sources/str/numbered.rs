@@ -153,7 +153,7 @@ fn whole_lines(text: &[u8]) -> Vec<Range<usize>> {
     let mut start = 0;
     while start < text.len() {
         let some = (start + BLOCK).min(text.len());
-        // From the last byte on, which may be a line feed.
+        // The search begins at the last byte, which may be a line feed.
         let feed = text[some - 1..].iter().position(|&byte| byte == b'\n');
         let end = feed.map_or(text.len(), |at| some + at);
         ranges.push(start..end);

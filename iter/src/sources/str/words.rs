@@ -43,7 +43,8 @@ impl<'t> Iterator for EachWord<'t> {
                 (true, next) => start = next,
                 (false, mut end) => {
                     self.at = loop {
-                        // Most bytes are none of these: white space, control, part of a long character.
+                        // Most bytes are neither white space, nor control characters, nor part of a long
+                        // character.
                         let is_rare = |byte: &u8| byte.wrapping_sub(b'!') >= 128 - b'!';
                         let rest = bytes.get(end..).unwrap_or_default();
                         match rest.iter().position(is_rare) {
@@ -75,7 +76,7 @@ mod tests {
 
     #[test]
     fn as_std_has_them() {
-        // Every character that is white space, some that nearly are, and some of each length.
+        // Every white-space character, some characters that nearly are white space, and some of each length.
         let all = (0..=0x3100).filter_map(char::from_u32);
         let white: Vec<char> = all.filter(|c| c.is_whitespace()).collect();
         assert!(white.len() > 20);

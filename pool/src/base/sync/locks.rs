@@ -17,7 +17,7 @@ pub struct Mutex<T>(real::Mutex<T>);
 /// What holds it.
 #[derive(Debug)]
 pub struct MutexGuard<'a, T> {
-    // None while a condition variable has it.
+    // `None` while a condition variable has it.
     held: Option<real::MutexGuard<'a, T>>,
     of: &'a Mutex<T>,
 }

@@ -221,7 +221,7 @@ word!(AtomicBool, real::AtomicBool, bool, []);
 word!(AtomicU32, real::AtomicU32, u32, []);
 word!(AtomicU64, real::AtomicU64, u64, []);
 word!(AtomicUsize, real::AtomicUsize, usize, []);
-// Of these two, other libraries on the laboratory's doors have need.
+// Other libraries that use the laboratory need these two.
 word!(AtomicI64, real::AtomicI64, i64, []);
 word!(AtomicIsize, real::AtomicIsize, isize, []);
 word!(AtomicPtr, real::AtomicPtr<T>, *mut T, [<T>]);

@@ -100,7 +100,7 @@ pub(crate) fn moment(seat: usize, what: What) {
 #[cold]
 fn write(seat: usize, what: What) {
     let at = clock::now();
-    // A thread that is about to be gone writes no more.
+    // A thread that is about to end writes no more.
     let _ = LIST.try_with(|list| {
         let mut list = lock(list);
         if list.events.len() < ROOM {
@@ -190,7 +190,7 @@ impl Drop for Recording {
     fn drop(&mut self) {
         let mut lists = lock(&LISTS);
         if RECORDINGS.fetch_sub(1, Ordering::Relaxed) == 1 {
-            // No recording reads them any more. Lists whose thread has ended are removed.
+            // No recording reads the lists any more. Lists whose thread has ended are removed.
             lists.retain(|list| Arc::strong_count(list) > 1);
             for list in lists.iter() {
                 let mut list = lock(list);
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn the_longest_block_of_any_time() {
-        // Blocks that lie behind each other, and some within others, as in nested loops.
+        // Blocks that follow each other, and some inside others, as in nested loops.
         let mut state = 9_u64;
         let mut next = |below: u64| {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);

@@ -14,7 +14,7 @@ use tracing::{debug_span, trace_span};
 #[derive(Debug)]
 #[must_use]
 pub(super) struct Span(
-    // Held only for its end.
+    // Held only so that it ends with this.
     #[allow(dead_code)] Option<EnteredSpan>,
 );
 

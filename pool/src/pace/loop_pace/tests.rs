@@ -162,10 +162,10 @@ fn an_interrupted_block_does_not_count() {
         let items = pace.items;
         end_block(&mut pace, LONG);
         assert_eq!(pace.items == items + 1, counts, "{is}, {known:?}");
-        // The next one is as large as it would have been, or small.
+        // The next block is as large as it would have been, or small.
         assert_eq!(pace.block(1 << 20) > 1, !counts, "{is}, {known:?}");
         assert_eq!(pace.is_uneven(), counts && known == Some(1_000));
-        // After a short one, it is forgotten.
+        // After a short block, the long one is forgotten.
         pace.block = 0;
         end_block(&mut pace, 1_000);
         let ticks = pace.ticks;
@@ -400,7 +400,7 @@ fn short_loops_are_shared_if_that_gains_anything() {
     assert_eq!(entry.predict(10), Some(20_000));
     for _ in 0..20 {
         assert!(short(site, 10, 10_000, &view), "it gains half of that");
-        // What the owner was seen to take for each item is half of what was known.
+        // For each item the owner was seen to take half of what was known.
         entry.replace_cost(10, 20_000);
     }
     for _ in 0..6 {
@@ -431,7 +431,7 @@ fn what_is_too_short_for_a_second_folder_looks_for_no_thief() {
     assert!(start(1_000, 2_000_000).plain().is_some());
     let pace = start(15_000, 2_000_000);
     assert!(pace.alone && pace.plain().is_none());
-    // One that is worth it, a longer one, and one of cheap folders.
+    // A call that is worth it, a longer call, and a call of cheap folders.
     let others = [(15_000, 50_000), (30_000, 2_000_000), (1_000, 0)];
     assert!(others.iter().all(|&(len, worth)| !start(len, worth).alone));
 }
@@ -655,7 +655,7 @@ fn short_inner_calls_seldom_look_at_the_clock() {
     assert_eq!(start(true, &view), 0);
     view.chance = true;
     assert!(start(true, &view) > 0);
-    // After a call that took far longer than known, each looks.
+    // After a call that took far longer than known, each call looks.
     view.chance = false;
     entry.record_call_cost(10, 1_000_000);
     assert!(start(true, &view) > 0);

@@ -10,7 +10,7 @@ pub(crate) trait View {
     fn threads(&self) -> usize;
     /// Whether a thread looks after stuck owners.
     fn watched(&self) -> bool;
-    /// Whether what begins here is no part of another loop. (One inside of another may be of use to threads that
+    /// Whether what begins here is no part of another loop. (One inside another may be of use to threads that
     /// have nothing to do, though it is not over sooner for that.)
     fn is_outermost(&self) -> bool;
     /// True once in `n` times.
