@@ -44,6 +44,9 @@ use std::time::Duration;
 const STUCK: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(160));
 /// How long a waiter looks around before it sleeps, in nanoseconds.
 const PATIENCE: u64 = 10_000;
+/// The same in a small pool, if it waits for another pool. Such calls often go on to a third pool, or come back to this one, and
+/// each thread on the way that sleeps must be woken.
+const ABROAD: u64 = 30_000;
 
 /// Something that a worker waits for.
 pub(crate) trait Wait {
@@ -152,8 +155,10 @@ impl Worker<'_> {
         self.shared.sleep.lull.leave(&self.seat.membership);
         let anything = self.shared.greedy || what.runs_anything();
         let fresh = || {
-            let mut patience = Patience::new(PATIENCE, &self.shared.yields);
-            if what.needs_room() && self.shared.is_small() {
+            let abroad = what.runs_anything() && self.shared.is_small();
+            let nanos = if abroad { ABROAD } else { PATIENCE };
+            let mut patience = Patience::new(nanos, &self.shared.yields);
+            if abroad || what.needs_room() && self.shared.is_small() {
                 patience.make_room();
             }
             patience
