@@ -2,7 +2,8 @@
 //! wait for it. See [`crate::base::sys::elsewhere`].
 //!
 //! Only a thread that has slept for long is moved, and it puts its mask back before it runs anything.
-//! A mask that was changed meanwhile, by the program or the system, is left as it is.
+//! A mask that was changed meanwhile, by the program or the system, is left as it is, unless it is the very mask that
+//! the thread was given.
 //!
 //! A thread that looks for work notes its processor. If an ordinary thread posts a job on that same
 //! processor and goes on, the searcher does not run. It may have to wait some milliseconds for the
