@@ -60,7 +60,13 @@ fn operation(bytes: &mut Bytes<'_>) -> Op {
         28 => Op::Clone,
         29 => Op::Freeze,
         30 => Op::ToStd,
-        _ => Op::Remove(key()),
+        _ => {
+            let key = key();
+            match bytes.u8() % 6 {
+                5 => Op::TryEntry(key, bytes.u32()),
+                what => Op::LockEntry(key, what, bytes.u32()),
+            }
+        }
     }
 }
 
