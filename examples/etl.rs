@@ -1,9 +1,9 @@
 //! Extract, transform, load, in bounded memory: readings of many sensors become a report.
 //!
-//! `etl [READINGS]` has a source that makes READINGS records (300,000 by default) as they are
-//! asked for, as a network would. They are parsed and converted in parallel, smoothed in order, since
-//! each depends on the one before of the same sensor, formatted in parallel, and written in order. At
-//! no time are more than 4096 under way. A record that cannot be parsed ends it.
+//! `etl [READINGS]` has a source that makes READINGS records (300,000 by default) on demand, as a
+//! network would. They are parsed and converted in parallel; smoothed in order, since each depends on
+//! the previous record of the same sensor; formatted in parallel; and written in order. At most 4096
+//! records are under way at any time. A record that cannot be parsed ends the pipeline.
 
 use std::collections::HashMap;
 use std::env;

@@ -1,6 +1,6 @@
-//! A histogram in three ways: the loop; `fold` and `reduce`, which is how any
-//! summary of many items is made, one for each thread and then joined; and
-//! `histogram`, which does just that.
+//! A histogram in three ways: the loop; `fold` and `reduce`, with which any
+//! summary of many items can be made, one for each thread, and these then joined;
+//! and `histogram`, which does just that.
 //!
 //! `cargo run --release --example histogram [NUMBERS]`
 

@@ -1,7 +1,7 @@
-//! Lines of a file: what `wc` and `grep -c` tell, by one thread and by all.
+//! Lines of a file: the counts of `wc` and `grep -c`, by one thread and by all.
 //!
-//! `lines [MEGABYTES]` makes a text of MEGABYTES megabytes (16 by default), counts its lines,
-//! words and bytes and the lines with one word in them, and removes it.
+//! `lines [MEGABYTES]` writes a text of MEGABYTES megabytes (16 by default), counts its lines, words
+//! and bytes and the lines that contain a given word, and removes the text.
 
 use std::env;
 use std::fs::{self, File};
@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use tine::readers::{ParallelRead, over};
 
-/// What `wc` tells, and `grep -c`.
+/// What `wc` and `grep -c` count.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Counts {
     lines: u64,
@@ -21,7 +21,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// With one more line, which is without its end.
+    /// These counts with one more line, given without its line end.
     fn with(self, line: &str) -> Self {
         Counts {
             lines: self.lines + 1,
@@ -71,7 +71,7 @@ fn main() -> io::Result<()> {
     // The same over the file as memory: nothing is copied.
     let start = Instant::now();
     let file = File::open(&path)?;
-    // SAFETY: the file is this program's own, which writes it no more.
+    // SAFETY: the file belongs to this program, which no longer writes to it.
     let map = unsafe { memmap2::Mmap::map(&file)? };
     let mapped = over(&map)
         .par_lines()

@@ -1,5 +1,5 @@
-//! The Mandelbrot set as a picture: each row is a piece of one image, and the
-//! rows, some of which take far longer, are shared out as they go. Writes a PNG.
+//! The Mandelbrot set as a picture: each row is a piece of one image. Some rows
+//! take far longer than others; they are shared out while it runs. Writes a PNG.
 //!
 //! `cargo run --release --example mandelbrot [FILE.png]`
 

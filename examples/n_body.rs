@@ -1,6 +1,6 @@
 //! Bodies that attract each other: the force on each is a sum over all, and the
-//! bodies are shared out. Each sum is made in the same order as by the loop, so
-//! the orbits are equal to the last bit.
+//! bodies are shared out. Each sum adds in the same order as the loop does, so the
+//! orbits are equal to the last bit.
 //!
 //! `cargo run --release --example n_body [BODIES]`
 

@@ -1,5 +1,5 @@
-//! A sieve in segments: the primes up to the square root strike out the rest,
-//! one segment of the rest on each thread, each small enough for its cache.
+//! A sieve in segments: the primes up to the square root strike out the rest. Each
+//! thread takes one segment of the rest at a time, small enough for its cache.
 //!
 //! `cargo run --release --example primes [LIMIT]`
 

@@ -1,15 +1,15 @@
-//! Quicksort by `join`: two halves that no longer meet are sorted at the same time.
+//! Quicksort by `join`: two halves that no longer exchange elements are sorted at the same time.
 //!
 //! `cargo run --release --example quicksort [NUMBERS]`
 
 use std::env;
 use std::time::Instant;
 
-/// Below this many elements a fork would cost more than it gives.
+/// Below this many elements a fork would cost more than it saves.
 const SMALL: usize = 1_000;
 
-/// Puts smaller elements before larger ones; returns the first of the latter,
-/// which is where it belongs.
+/// Puts smaller elements before larger ones; returns the place of the first of the
+/// larger ones, which is where that one belongs.
 fn partition<T: Ord>(v: &mut [T]) -> usize {
     let last = v.len() - 1;
     let mut three = [0, last / 2, last];

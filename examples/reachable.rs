@@ -1,7 +1,7 @@
 //! Which nodes of a graph can be reached, and in how many steps?
 //!
-//! The first question is one for a worklist: an item feeds further ones, in no order, and a set of
-//! bits says which nodes have been seen. The second one goes level by level.
+//! The first question is answered by a worklist: an item adds further items, in no order, and a set of
+//! bits says which nodes have been seen. The second question is answered level by level.
 //!
 //! `cargo run --release --example reachable [EDGES]`
 
@@ -31,7 +31,7 @@ impl Graph {
                 (node(bits >> 32), node(bits))
             })
             .collect();
-        // Grouped by where they begin; where each group begins comes for free.
+        // Groups the edges by the node that they begin at. The sort also returns where each group begins.
         let starts = pairs.par_counting_sort_by_key(nodes, |pair| pair.0 as usize);
         let ends = pairs.par_iter().map(|pair| pair.1).collect();
         Graph { starts, ends }
@@ -61,7 +61,7 @@ fn reachable(graph: &Graph) -> ParBitSet {
     seen
 }
 
-/// How many nodes are each number of steps from node 0.
+/// For each number of steps, how many nodes are that far from node 0.
 fn levels(graph: &Graph) -> Vec<usize> {
     let seen = ParBitSet::new(graph.nodes());
     seen.insert(0);

@@ -27,7 +27,7 @@ fn packing() {
         .map(|r| if kept(r) { r.len() } else { 0 });
     let starts: Vec<usize> = lengths.prefix_sum_exclusive().total(&mut room).collect();
 
-    // The buffer is cut where the records begin, and each piece is filled by itself.
+    // The buffer is cut where the records begin, and each piece is filled separately.
     let mut packed = vec![0; room];
     let mut pieces = Vec::with_capacity(records.len());
     let mut rest = packed.as_mut_slice();
@@ -49,7 +49,7 @@ fn packing() {
     println!("packed {} records into {room} bytes", records.len());
 }
 
-/// Histogram equalisation: a scan over the histogram tells for each shade how many pixels are darker.
+/// Histogram equalisation: a scan over the histogram gives, for each shade, the number of darker pixels.
 fn equalising() {
     let (width, height) = (640, 480);
     let shade = |i: usize| {
@@ -85,8 +85,8 @@ fn equalising() {
     );
 }
 
-/// An operation of one's own: a text is a number of unmatched `)` and then of unmatched `(`. Joining
-/// two such texts is associative, so the depth at each place is a scan.
+/// A user-defined operation: a text counts as a number of unmatched `)`, followed by a number of
+/// unmatched `(`. Joining two such texts is associative, so the depth at each place is a scan.
 fn nesting() {
     let text = "fn f(a: (u8, [u8; (4)])) { g((a), (b)) }".repeat(500);
     let one = |c| match c {

@@ -4,8 +4,8 @@
 //! cargo run --release --example sharing [bytes]
 //! ```
 //!
-//! prints the best of 20 runs of each, beside the sequential loop. The page `tine::guide::sharing` says when to
-//! take which.
+//! prints the best of 20 runs of each, and of the sequential loop. The page `tine::guide::sharing` says when to
+//! use which.
 
 use std::error::Error;
 use std::sync::Mutex;
@@ -61,7 +61,7 @@ fn mutex_by_chunk(bytes: &[u8]) -> Counts {
 fn atomics(bytes: &[u8]) -> Counts {
     let counts: [AtomicUsize; 256] = array::from_fn(|_| AtomicUsize::new(0));
     bytes.par_iter().for_each(|&byte| {
-        // Nothing but the sum is read from it, so nothing need be ordered by it.
+        // Only the final counts are read, so this need not order any other memory access.
         counts[usize::from(byte)].fetch_add(1, Ordering::Relaxed);
     });
     counts.map(AtomicUsize::into_inner)

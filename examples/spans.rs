@@ -16,7 +16,7 @@ use tine::prelude::*;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-/// For each kind of span how often there was one, and the time that was spent in it.
+/// For each kind of span, how many there were, and the time that was spent in them.
 static SUMS: Mutex<BTreeMap<&str, (usize, Duration)>> = Mutex::new(BTreeMap::new());
 
 thread_local! {
@@ -24,7 +24,7 @@ thread_local! {
     static INSIDE: RefCell<Vec<Instant>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A subscriber that keeps the sums. The numbers of its spans say what kind they are.
+/// A subscriber that keeps the sums. The number of a span says what kind it is.
 struct Sums {
     next: AtomicU64,
     kinds: Mutex<BTreeMap<u64, &'static str>>,

@@ -1,5 +1,5 @@
-//! How much of a call one thread is left alone with: `tine::report` of calls over collections, whose
-//! ends were once sequential.
+//! For how much of a call only one thread works: `tine::report` of calls over collections, whose ends
+//! were once sequential.
 //!
 //! ```text
 //! cargo run --release --features timeline --example tails [items]
@@ -85,7 +85,7 @@ fn each_call_says_how_long_it_was_on_one_thread() {
             100.0 * report.alone_share()
         );
         assert!(said.lines().any(|line| line == share), "{name}\n{said}");
-        // Of a call that the recording did not see at all, all would be on one thread.
+        // A call that the recording did not see at all would look as if all of it were on one thread.
         assert!(report.offers > 0, "{name} offers nothing\n{said}");
     }
 }

@@ -7,9 +7,9 @@
 //! cargo run --release --example tour
 //! ```
 //!
-//! A stop takes its input, the sequential loop and the parallel one; add one by
-//! calling [`Tour::stop`] from the room that it belongs to, and a room by
-//! adding it to `main`.
+//! A stop takes its input, the sequential loop and the parallel loop. To add a stop,
+//! call [`Tour::stop`] from the room that it belongs to; to add a room, call it in
+//! `main`.
 #![forbid(unsafe_code)]
 
 #[path = "tour/account.rs"]

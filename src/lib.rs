@@ -45,7 +45,7 @@
 //! assert_eq!(seen.get_cloned(&7), Some(100));
 //! ```
 //!
-//! **The pool beneath** forks and joins work that is no loop:
+//! **The pool beneath** forks and joins work that is not a loop:
 //!
 //! ```
 //! fn fib(n: u32) -> u64 {

@@ -157,7 +157,7 @@ impl Watcher for Bar {
     }
 }
 
-/// What one thread has counted in one contiguous piece.
+/// The number of items that one thread has counted in one contiguous piece.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Count {

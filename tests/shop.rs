@@ -254,7 +254,7 @@ fn readers_see_whole_publications() {
             done.store(true, Relaxed);
             assert!(result.is_ok(), "the writer failed");
         });
-        // A clone that blows changes nothing.
+        // A clone that panics changes nothing.
         books.arm(CLONE, 100);
         let gone = catch_unwind(AssertUnwindSafe(|| {
             stock.publish(

@@ -47,13 +47,13 @@ const ROWS: &[Row] = &[
     (
         "OccupiedEntry",
         "Entry",
-        &["map/entry.rs"],
+        &["map/held.rs"],
         &["std/src/collections/hash/map.rs"],
     ),
     (
         "VacantEntry",
         "Entry",
-        &["map/entry.rs"],
+        &["map/held.rs"],
         &["std/src/collections/hash/map.rs"],
     ),
     (

@@ -88,7 +88,7 @@ fn guests_jobs_and_waits_are_spans_on_the_threads_that_do_them() {
         let caller = thread::current().id();
         assert_eq!(tine::join(|| 6, || 7), (6, 7));
 
-        // A pool's thread runs what it is sent, and waits for what another has taken.
+        // A pool's thread runs the jobs that it is sent, and waits for a job that another thread has taken.
         let pool = tine::ThreadPoolBuilder::new()
             .num_threads(2)
             .build()

@@ -25,8 +25,8 @@ fn print(row: &Row, case: &Case, sample: f64) {
     out.flush().expect("the parent listens");
 }
 
-/// Rounds of every row by every peer, each peer first in its turn. The round
-/// that comes before the first is warm-up.
+/// Rounds of every row by every peer; the peer that begins changes from round to round. An extra
+/// round at the beginning is warm-up.
 pub fn together(threads: usize, rate: u64, rounds: usize, names: &[String]) {
     spin::set_rate(rate);
     let rows: Vec<Row> = names.iter().map(|name| row_named(name)).collect();

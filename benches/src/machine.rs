@@ -1,9 +1,9 @@
 //! The machine: what it is, and whether its clock readings mean anything now.
 //!
-//! Two questions, asked before, between and after the sections of a run. Does
-//! arithmetic on as many threads as there are cores take the time of one? Do
-//! other programs use the cores? A table of a noisy run is not kept. A third is asked so that
-//! readers know it: how much longer do reads take while all cores read?
+//! Two questions, asked before, between and after the sections of a run. Does arithmetic on as many
+//! threads as there are cores take the time of one? Do other programs use the cores? A table of a
+//! noisy run is not kept. A third question is only for the reader: how much longer do reads take
+//! while all cores read?
 #![forbid(unsafe_code)]
 
 use crate::options::cores;
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use std::{fs, hint, process, thread};
 
-/// Above this, threads of pure arithmetic are in each other's way.
+/// Above this, threads of pure arithmetic slow each other down.
 const STRETCH_LIMIT: f64 = 1.10;
 /// Above this, other programs are at work.
 const OTHERS_LIMIT: f64 = 0.05;
@@ -39,8 +39,8 @@ pub fn look() -> Calm {
     }
 }
 
-/// Why these looks do not allow a table, if they do not: the median look is
-/// beyond a limit, or the worst is far beyond.
+/// The reason why these looks do not allow a table, if there is one: the median look is beyond a
+/// limit, or the worst look is far beyond.
 pub fn complaint(looks: &[Calm]) -> Option<String> {
     let stretches: Vec<_> = looks.iter().map(|calm| calm.stretch).collect();
     let others: Vec<_> = looks.iter().map(|calm| calm.others).collect();
@@ -91,7 +91,7 @@ fn memory() -> f64 {
     samples::median(&(0..3).map(ratio).collect::<Vec<_>>()).expect("three ratios")
 }
 
-/// 8 MB of places, each of which says where to read next: one round through all of them.
+/// 8 MB of places, each of which says where to read next. Together they form one round through all places.
 fn path() -> Vec<u32> {
     const PLACES: u32 = 2 << 20;
     // An odd multiplier visits every place of a power of two once, and the next line is far away.
@@ -101,7 +101,7 @@ fn path() -> Vec<u32> {
     path
 }
 
-/// Seconds from the moment all threads run until the last is through its piece of work.
+/// Seconds from the moment when all threads run until the last one has finished its piece of work.
 fn side_by_side(threads: usize, work: impl Fn(usize) + Copy + Send) -> f64 {
     let (arrived, begin) = (&AtomicUsize::new(0), Instant::now());
     let piece = move |at| {

@@ -16,7 +16,7 @@ tine-bench [FILTER…] [--threads N,N…] [--quick] [--into FILE] [--list]
   --list          print the names of the rows
 A complete run writes benches/TABLES.md. No run on a noisy machine writes.";
 
-/// What a run of the table is asked for.
+/// The options of a run of the table.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Pool sizes.
@@ -25,7 +25,7 @@ pub struct Options {
     pub filters: Vec<String>,
     /// Few rounds.
     pub quick: bool,
-    /// Where to write the table in place of TABLES.md.
+    /// Where to write the table instead of TABLES.md.
     pub into: Option<PathBuf>,
 }
 
@@ -85,7 +85,7 @@ pub fn default_threads() -> Vec<usize> {
     sizes
 }
 
-/// Reads the arguments, less the program's name.
+/// Reads the arguments, without the program's name.
 pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Command, String> {
     let arguments: Vec<String> = arguments.into_iter().collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();

@@ -24,7 +24,7 @@ pub fn tables(all: &[Measured]) -> String {
     text
 }
 
-/// What stands over a table of more threads than there are cores.
+/// The heading of a table with more threads than cores.
 pub fn larger_than_the_machine(threads: usize) -> String {
     match cores() {
         cores if threads > cores => {
@@ -75,7 +75,7 @@ fn cell(samples: &[f64]) -> String {
     }
 }
 
-/// Three digits, or as many as there are before the point.
+/// Three digits, or more if there are more before the point.
 fn figure(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => format!("{value:.0}"),
@@ -125,7 +125,7 @@ pub fn versions_of(packages: &[&str]) -> String {
         .join(", ")
 }
 
-/// In this variable stands the page that a program writes its table into, if not TABLES.md.
+/// This variable names the page that a program writes its table into, if that is not TABLES.md.
 pub const INTO: &str = "TINE_BENCH_INTO";
 
 /// The page that tables are written into.

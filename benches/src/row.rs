@@ -21,7 +21,7 @@ pub enum How {
     Seldom,
     /// Each sample in a fresh process that knows one peer, one after another.
     Alone,
-    /// Like `Alone`, all peers at once, one sample each: they only sit there.
+    /// Like `Alone`, but all peers at once, with one sample each: they only idle.
     Aside,
 }
 
@@ -39,7 +39,7 @@ pub struct Case {
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// What is done, and what filters look at.
+    /// What is done; filters look at this text.
     pub name: &'static str,
     /// What a sample counts.
     pub unit: &'static str,

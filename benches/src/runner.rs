@@ -108,7 +108,7 @@ fn start(words: &[String]) -> (Child, String) {
 }
 
 impl Found {
-    /// Files what the children print until they end, and ends those that do not.
+    /// Records what the children print until they end, and ends children that run too long.
     fn collect(&mut self, children: Vec<(Child, String)>, patience: Duration) {
         let deadline = Instant::now() + patience;
         for (mut child, what) in children {
@@ -141,7 +141,7 @@ impl Found {
     }
 }
 
-/// Waits for the child, until the deadline. Is it through, and content?
+/// Waits for the child, until the deadline. Returns whether it has ended without an error.
 fn ends_well(child: &mut Child, deadline: Instant) -> bool {
     loop {
         if let Some(status) = child.try_wait().expect("a child to wait for") {

@@ -1,4 +1,4 @@
-//! The samples of one row at one pool size, and what is read off them.
+//! The samples of one row at one pool size, and the figures computed from them.
 #![forbid(unsafe_code)]
 
 use crate::row::Row;
@@ -33,7 +33,7 @@ impl Measured {
             .push(sample);
     }
 
-    /// The samples of this peer, none if it took no part.
+    /// The samples of this peer; none if it took no part.
     pub fn of(&self, peer: &str) -> &[f64] {
         self.by_peer.get(peer).map_or(&[], Vec::as_slice)
     }

@@ -1,5 +1,5 @@
-//! Arithmetic of a known length, so that work takes CPU time and not mere time:
-//! two such pieces stacked on one core take twice as long, as real work would.
+//! Arithmetic of a known length, so that work takes CPU time and not only time: two such pieces
+//! stacked on one core take twice as long, as real work would.
 #![forbid(unsafe_code)]
 
 use std::hint::black_box;

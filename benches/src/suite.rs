@@ -1,9 +1,10 @@
 //! Everything in one command: every program's table, then the pictures and the excerpt for the
 //! front page, all from the same run.
 //!
-//! Each program writes its table into a scratch copy of the page from which the old tables have
-//! been taken out, and only if it found the machine quiet. One that wrote nothing is asked again; if
-//! it never gets its quiet, the old table stays where it is, with its old date, and the run fails.
+//! Each program writes its table into a scratch copy of the page from which the old tables have been
+//! taken out, and only if it found the machine quiet. A program that wrote nothing runs again; if
+//! the machine is never quiet, the old table stays where it is, with its old date, and the run
+//! fails.
 #![forbid(unsafe_code)]
 
 use crate::options::cores;
@@ -22,7 +23,7 @@ const PROGRAMS: [(&str, &str); 6] = [
     ("collections", "collections"),
     ("between", "between"),
 ];
-/// How often a program is asked for a table.
+/// How many times a program is run for a table.
 const ATTEMPTS: usize = 3;
 
 fn home() -> &'static Path {
@@ -76,7 +77,7 @@ fn build() -> io::Result<()> {
         .ok_or_else(|| io::Error::other("the programs could not be built"))
 }
 
-/// What the program writes when it is run in quiet.
+/// What the program writes when it runs on a quiet machine.
 fn measured(program: &Path, name: &str, scratch: &Path) -> io::Result<Option<String>> {
     for attempt in 1..=ATTEMPTS {
         eprintln!("{}, attempt {attempt} …", program.display());
@@ -113,7 +114,7 @@ pub fn draw() -> io::Result<()> {
     Ok(())
 }
 
-/// A row that a user would ask for: what it is called, where it is, and what it is compared with.
+/// A row that users want to know: its name, its place, and what it is compared with.
 struct Pick {
     label: &'static str,
     /// The block, the beginning of the section's title, and the row's name.
@@ -141,7 +142,7 @@ const fn front(label: &'static str, place: [&'static str; 3]) -> Pick {
     }
 }
 
-/// Of each kind some, and also such as are not to our credit.
+/// Some rows of each kind, including rows in which tine does badly.
 const PICKS: [Pick; 30] = [
     front(
         "fib(32) by joins, on one thread, ns per join",

@@ -1,4 +1,4 @@
-//! What the system says this process has used: CPU time, memory, threads' time.
+//! What this process has used, as the system reports it: CPU time, memory, threads' time.
 
 use std::{fs, time::Duration};
 

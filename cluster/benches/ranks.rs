@@ -4,9 +4,9 @@
 //!     cargo bench -p tine-cluster --features mpi
 //!     cargo bench -p tine-cluster --features mpi -- sort count
 //!
-//! Every figure is the median of seven runs in a fresh process, after one that is
-//! not counted; what is compared takes turns, and a ratio is the median of the
-//! ratios of three turns. Rows of a rank end with a barrier.
+//! Every figure is the median of seven runs in a fresh process, after one run that
+//! is not counted; contenders take turns, and a ratio is the median of the ratios of
+//! three turns. Rows of a rank end with a barrier.
 
 use mpi::ffi;
 use std::env;
@@ -248,7 +248,7 @@ fn alltoallv(c: &Cluster, part: &[u64]) -> Vec<u64> {
     arrived
 }
 
-/// Runs a row in a process of its own, or in several; its median.
+/// Runs a row in a separate process, or in several; its median.
 fn measured((row, way): (&str, Way)) -> f64 {
     let this = env::current_exe().unwrap();
     let mut command = match way {

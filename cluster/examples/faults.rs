@@ -1,5 +1,5 @@
-//! What goes wrong, on purpose, as the variable FAULT says: for the tests, and to
-//! see what each looks like.
+//! Fails on purpose, in the way that the variable FAULT names: for the tests, and to
+//! see what each failure looks like.
 //!
 //!     FAULT=panic TINE_RANKS=4 cargo run -p tine-cluster --example faults
 
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
                 };
                 c.agree(written)?;
             }
-            // The rank that has the error, and the first, take it for mended.
+            // The rank that has the error, and the first rank, go on as if it were mended.
             "got over" => {
                 let written = if c.rank() == 1 {
                     Err("disk full")
@@ -71,9 +71,9 @@ fn main() -> ExitCode {
                 thread::sleep(Duration::from_secs(3600));
             }
             "memory" if c.rank() == 1 => assert_eq!(vec![1_u8; 1 << 46].len(), 1 << 46),
-            // What it throws panics as it is dropped.
+            // The value that it throws panics when it is dropped.
             "bomb" if c.rank() == 3 => panic_any(Bomb),
-            // The last rank panics when it meets items of another, and gets over it.
+            // The last rank panics when it meets items of another rank, catches that, and goes on.
             "caught" => {
                 let ids = v();
                 let here = ids.local().len();
@@ -85,7 +85,7 @@ fn main() -> ExitCode {
                 }));
                 assert!(sorted.is_err() || !last);
             }
-            // Its own pool stops early, of which the others know nothing.
+            // Its own pool stops early; the others do not know.
             "stopped" if c.rank() == 2 => {
                 let token = StopToken::new();
                 token.stop();

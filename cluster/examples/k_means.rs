@@ -25,7 +25,7 @@ fn distance(a: &Point, b: &Point) -> f64 {
     (a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2)
 }
 
-/// Of each cluster the sum of its points, and how many they are.
+/// For each cluster, the sum of its points and their number.
 type Sums = [[f64; 3]; K];
 
 fn main() -> ExitCode {

@@ -1,5 +1,5 @@
 //! Page rank of a generated web, with a checkpoint every few rounds: the ranks of
-//! pages travel along the links, and are added up where these lead.
+//! pages travel along the links, and are added up at the pages that these lead to.
 //!
 //!     cargo run --release -p tine-cluster --example page_rank
 
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
         let dir =
             std::env::temp_dir().join(c.broadcast(format!("tine-ranks-{}", std::process::id())));
         let pages = c.generate(PAGES as usize, |page| page as u64);
-        // Maps have their keys on the same ranks: they are joined where they are.
+        // All maps have a key on the same rank, so they are joined in place.
         let base = || {
             pages
                 .par_iter()

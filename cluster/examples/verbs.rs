@@ -1,6 +1,6 @@
-//! Every verb once, on one seeded input, and what each of them gave: the same on
-//! any number of ranks. The tests run it on ranks that are threads and that are
-//! processes.
+//! Runs every verb once, on one seeded input, and prints its result, which is the same
+//! on any number of ranks. The tests run it on ranks that are threads and on ranks that
+//! are processes.
 
 use std::cmp::Reverse;
 use tine_cluster::prelude::*;

@@ -5,9 +5,9 @@
 //! dir/manifest    "tine-cluster checkpoint", generation, type, how many items each part has
 //! ```
 //!
-//! Parts of a new checkpoint get a name of their own. The manifest is written last, under another
-//! name, and renamed, so at any moment it names parts that are whole. Then the parts of all
-//! checkpoints before are removed: a job that was killed may have left some.
+//! Parts of a new checkpoint get new names. The manifest is written last, under another name, and
+//! renamed, so at any moment it names parts that are whole. Then the parts of all earlier
+//! checkpoints are removed: a job that was killed may have left some.
 #![forbid(unsafe_code)]
 
 use crate::cluster::{Call, Cluster};
@@ -83,7 +83,7 @@ impl<T: Travel> DistVec<T> {
         };
         settled(&call, dir, listed)?;
         if cluster.is_root() && generation > 1 {
-            // What cannot be removed is in nothing's way.
+            // A file that cannot be removed does no harm.
             let _ = remove_before(dir, generation);
         }
         Ok(())
@@ -101,14 +101,14 @@ impl Cluster {
     /// read other values, so give such a type a new name.
     ///
     /// # Errors
-    /// On all ranks, if any of them gives another name, if nothing was kept there, or a vector of another type, or if it cannot be
-    /// read.
+    /// On all ranks, if any of them gives another name, if nothing or a vector of another type was kept
+    /// there, or if it cannot be read.
     #[track_caller]
     pub fn restore<T: Travel>(&self, dir: impl AsRef<Path>) -> Result<DistVec<T>, Error> {
         let dir = dir.as_ref();
         let call = self.enter::<T>("restore", Location::caller(), hash_of(dir));
         call.same_names("another directory")?;
-        // Another job may put another in its place: all ranks go by what rank 0 has read.
+        // Another job may replace the manifest meanwhile: all ranks use the text that rank 0 has read.
         let text = match self.is_root() {
             true => Manifest::text(dir),
             false => Ok(String::new()),
@@ -148,10 +148,10 @@ fn part_name(generation: u64, rank: usize) -> String {
     format!("{generation}-{rank:05}")
 }
 
-/// The generation of the checkpoint there, 0 if there is none. A manifest that cannot be read or
-/// found out about is an error: its parts would be overwritten.
+/// The generation of the checkpoint there, 0 if there is none. If there is a manifest, or may be
+/// one, and it cannot be read, that is an error: its parts would be overwritten.
 fn generation_before(dir: &Path) -> Result<u64, Error> {
-    // A link is there, wherever it leads.
+    // A symbolic link counts as a manifest even if it leads nowhere.
     match fs::symlink_metadata(dir.join("manifest")) {
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(0),
         _ => Ok(Manifest::read(dir, &Manifest::text(dir)?)?.generation),
@@ -176,7 +176,7 @@ fn remove_before(dir: &Path, generation: u64) -> io::Result<()> {
         let name = entry?.file_name();
         let older = name.to_str().and_then(generation_of);
         if older.is_some_and(|older| older < generation) {
-            // A part that stays keeps no other.
+            // If a part cannot be removed, the others still are.
             removed = removed.and(gone(fs::remove_file(dir.join(name))));
         }
     }
@@ -238,7 +238,7 @@ impl Manifest {
         let mut lines = text.lines();
         (lines.next()? == TITLE).then_some(())?;
         let generation: u64 = lines.next()?.parse().ok()?;
-        // There is a next one.
+        // There must be a next generation.
         generation.checked_add(1)?;
         let type_name = lines.next()?.to_owned();
         let mut lens: Vec<&str> = lines.collect();
@@ -247,7 +247,7 @@ impl Manifest {
             .into_iter()
             .map(|len| len.parse().ok())
             .collect::<Option<_>>()?;
-        // They are the lengths of parts of one vector.
+        // Together they must be the length of a vector.
         lens.iter()
             .try_fold(0_usize, |total, len| total.checked_add(*len))?;
         Some(Manifest {

@@ -3,14 +3,14 @@
 //! ```text
 //! enter("sort", here, len)    all gather { n-th call, hash of what is to be alike, len }
 //!      first two alike  →  Call: the words of all ranks, and the operations of the engine
-//!      otherwise        →  all gather the names, and all stop, each knowing them all
+//!      otherwise        →  all gather the names; all stop, and each rank knows all names
 //! ```
 //!
-//! To be alike are the name "sort", the place, the type of the items, the types told to `plain`, and
-//! the lengths given to `generate` since the header before.
+//! These must be alike: the name "sort", the place, the type of the items, the types told to `plain`,
+//! and the lengths given to `generate` since the previous header.
 //!
 //! The course of a collective depends only on what all ranks know. So ranks that have passed its
-//! header meet in every operation up to the next header. Ranks that have parted meet in that next
+//! header meet in every operation up to the next header. Ranks that have parted meet in the next
 //! header, and find out there.
 #![forbid(unsafe_code)]
 
@@ -79,7 +79,7 @@ struct Inner {
     over: RefCell<Option<Stop>>,
 }
 
-/// Lengths that all ranks must ask for alike, in order.
+/// Lengths that must be the same on all ranks, in the same order.
 #[derive(Default)]
 struct Asked {
     hash: u64,
@@ -214,7 +214,7 @@ impl Cluster {
         (len as u128 * rank as u128 / self.size() as u128) as usize
     }
 
-    /// Notes a length that all ranks ask for alike. The next header compares it.
+    /// Notes a length that must be the same on all ranks. The next header compares it.
     pub(crate) fn ask(&self, len: usize) {
         if self.size() > 1 {
             self.inner.asked.borrow_mut().note(len);
@@ -637,7 +637,7 @@ impl Call<'_> {
                 ));
             }
         }
-        // What differs was cut off at the end of the names.
+        // The difference was cut off at the end of the names.
         self.give_up(Stop::Common(parted(&names)));
     }
 }
@@ -700,7 +700,7 @@ fn parted(names: &[String]) -> String {
 }
 
 /// Programs that the compiler refuses: a handle in a closure of a pipeline, on another thread, in a
-/// static. Beside each stands the same program without it.
+/// static. The first program here does the same without the handle, and compiles.
 ///
 /// ```
 /// tine_cluster::run_threads(1, |c| {

@@ -7,9 +7,9 @@
 //! Most detours end early: if hardly any key has come twice when an eighth of the table is full,
 //! there are far more keys than it has room for.
 //!
-//! Of one key, items that are dealt earlier came earlier in the input, and lists of later pieces go
-//! behind those of earlier ones. So merging the lists in their order merges in the order of the
-//! input.
+//! For each key, items that are dealt earlier came earlier in the input, and the lists of later
+//! pieces go behind those of earlier pieces. So merging the lists in their order merges in the order
+//! of the input.
 #![forbid(unsafe_code)]
 
 use crate::cluster::Call;
@@ -26,7 +26,7 @@ use std::mem;
 use tine_collections::raw::{expect_fill, par_map};
 use tine_iter::iter::ParallelIterator;
 
-/// The most entries of a table, and its most bytes.
+/// The most entries, and the most bytes, that a table may have.
 const ENTRIES: usize = 1 << 17;
 const BYTES: usize = 4 << 20;
 /// A table pays if it has at least this many items for each entry.
@@ -60,7 +60,7 @@ fn grow<T>(list: &mut Vec<T>) {
 }
 
 /// The hash by which a dealer's own table finds a key. It is quicker than the hash that names the
-/// owner, which only keys need that leave the table.
+/// owner; a key needs that one only when it leaves the table.
 #[inline]
 fn table_hash<K: Hash + ?Sized>(key: &K) -> u64 {
     FixedState::with_seed(1).hash_one(key)
@@ -70,11 +70,11 @@ fn table_hash<K: Hash + ?Sized>(key: &K) -> u64 {
 pub(crate) struct Dealer<K, A> {
     table: HashTable<(K, A)>,
     limit: usize,
-    /// How many entries there are at the next look at whether it pays.
+    /// The number of entries at which to look next whether the table pays.
     look: usize,
     /// Items since the table was empty.
     seen: usize,
-    /// Items to deal before the table is tried, and after the next failure.
+    /// Items to deal before the table is tried again; `patience` is that number after its next failure.
     ahead: usize,
     patience: usize,
     /// Keys that occurred once.
@@ -106,7 +106,7 @@ impl<K: Hash + Eq, A> Dealer<K, A> {
         deals
     }
 
-    /// Folds an item: `first` makes a sum of the first one, `more` adds to it.
+    /// Folds an item: `first` makes a sum of a key's first item, `more` adds an item to it.
     #[inline(always)]
     fn fold<T>(
         &mut self,

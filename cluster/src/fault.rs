@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// The reason why a body, or a part of it, failed.
 ///
-/// `?` turns every standard error into this type. Like other such types, it is no
+/// `?` turns every standard error into this type. Like other such types, it is not a
 /// [`std::error::Error`] itself, but can be turned into a boxed one.
 ///
 /// ```
@@ -155,7 +155,7 @@ pub(crate) fn text_of(payload: &(dyn Any + Send)) -> String {
 /// has failed, and must still say so.
 pub(crate) fn let_go<T>(value: T) {
     if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-        // Nor is it asked to drop what it threw then.
+        // What the destructor threw is not dropped: it might throw again.
         forget(second);
     }
 }

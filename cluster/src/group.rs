@@ -379,8 +379,9 @@ fn first_of_each<T: Travel + Eq + Hash + Sync>(call: &Call<'_>, items: Vec<T>) -
     sorted.into_iter().map(|(_, item)| item).collect()
 }
 
-/// Sums of which several may have the same key, combined in their order. Through a reference, so that it is compiled once
-/// for all verbs with such keys and sums; a call for each pair that came from another rank costs little.
+/// Combines sums, of which several may have the same key, in their order. `combine` is a reference, so
+/// that this is compiled once for all verbs with such keys and sums; a call through it for each pair
+/// that came from another rank costs little.
 fn combined<K, A>(sums: Vec<(K, A)>, combine: &(dyn Fn(&mut A, A) + Sync)) -> ParHashMap<K, A>
 where
     K: Travel + Eq + Hash,

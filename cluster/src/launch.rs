@@ -30,7 +30,7 @@ const LAUNCHERS: &[(&str, &str)] = &[
     ("FLUX_JOB_SIZE", "flux run"),
 ];
 
-/// The number of ranks that a launcher has started, and its name.
+/// The number of ranks that a launcher has started, and the launcher's name.
 pub(crate) fn launched(env: Env<'_>) -> Option<(usize, &'static str)> {
     LAUNCHERS.iter().find_map(|&(variable, launcher)| {
         let ranks = env(variable)?.trim().parse().ok()?;

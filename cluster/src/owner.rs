@@ -5,8 +5,8 @@
 use foldhash::quality::FixedState;
 use std::hash::{BuildHasher, Hash};
 
-/// The hash of a key, the same on all ranks. The tables of a rank have seeds of
-/// their own: with this hash, all keys of a rank would lie in one corner.
+/// The hash of a key, the same on all ranks. The tables of a rank have their own
+/// seeds: with this hash, all keys of a rank would lie in one corner of the table.
 #[inline]
 pub(crate) fn hash_of<K: Hash + ?Sized>(key: &K) -> u64 {
     const SEED: u64 = 0x51_7C_C1_B7_27_22_0A_95;

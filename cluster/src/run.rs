@@ -378,7 +378,7 @@ where
                     say(&why);
                 }
                 board.fail(&why);
-                // Nor do the ranks behind it run.
+                // This rank and those behind it never run.
                 *held(&running) -= ranks - me;
                 others_end();
                 break;

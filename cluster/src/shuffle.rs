@@ -66,7 +66,8 @@ pub(crate) fn send_parts<T: Travel>(
     receive(call, plain, &slices)
 }
 
-/// The same where the order does not matter: what stays, untouched, and what comes.
+/// The same where the order does not matter: returns the items that stay, untouched, and those that
+/// arrive.
 pub(crate) fn send_others<T: Travel>(
     call: &Call<'_>,
     plain: Option<Plain<T>>,

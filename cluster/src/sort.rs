@@ -14,11 +14,11 @@
 //! ```
 //!
 //! A cut is done when a neighbour's count *is* the target. In the end all items of a small gap are
-//! offered, so one of them is. Items then travel straight from the sorted row. What arrives, a
-//! sorted run from each rank, is merged.
+//! offered, so one of their counts is the target. Items then travel straight from the sorted row.
+//! What arrives, a sorted run from each rank, is merged.
 //!
-//! A comparison that is no order moves cuts, but no cut leaves the bounds of its rank. Shares are
-//! then less even, or less sorted, but no item is lost.
+//! A comparison that is not an order misplaces cuts, but no cut leaves the bounds of its rank. Shares
+//! are then less even, or less sorted, but no item is lost.
 #![forbid(unsafe_code)]
 
 use crate::cluster::{Call, Site};
@@ -35,7 +35,7 @@ const OFFERS: usize = 32;
 const ROUNDS: usize = 200;
 
 impl<T: Travel + Sync> DistVec<T> {
-    /// Sorts the items. Stable; afterwards all ranks have equally many, or one more. (C)
+    /// Sorts the items. Stable; afterwards the lengths of the ranks' parts differ by at most one. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(3, |c| {
@@ -117,7 +117,7 @@ impl<T: Travel + Sync> DistVec<T> {
     }
 }
 
-/// Sorts the items of all ranks by a key, in the midst of a collective.
+/// Sorts the items of all ranks by a key, within a collective.
 pub(crate) fn sorted_by_key<T, K, F>(call: &Call<'_>, mut part: Vec<T>, key: F) -> Vec<T>
 where
     T: Travel + Sync,
@@ -221,7 +221,7 @@ fn cuts<T: Sync, P: Probe<T>>(call: &Call<'_>, part: &[T], probe: &P) -> Vec<usi
     let mut random = Random(0x9E37_79B9 ^ (me as u64) << 32);
     for _ in 0..ROUNDS {
         let places = offered(&gaps, &targets, &mut random);
-        // All ranks know the same gaps of the row, so all go on or none.
+        // All ranks know the same gaps of the row, so they all go on or all stop.
         if !gaps.iter().zip(&targets).any(|(gap, &t)| gap.is_open(t)) {
             break;
         }
@@ -269,7 +269,7 @@ fn offered(gaps: &[Gap], targets: &[usize], random: &mut Random) -> Vec<usize> {
             places.extend(gap.here.0..gap.here.1);
             continue;
         }
-        // A share of the number wanted, its fraction by chance.
+        // A share of the number wanted, rounded up or down by chance.
         let share = wanted as f64 * here as f64 / all as f64;
         let count = (share + random.fraction()) as usize;
         places.extend((0..count.min(here)).map(|_| gap.here.0 + random.below(here)));

@@ -26,12 +26,12 @@ use tine_collections::raw::expect_fill;
 ///
 /// It is implemented for all such types; only serde's own `Serialize` and `Deserialize` have to be
 /// derived. Messages have the format of bitcode. It does not describe the types in a message, and
-/// it has limits that the compiler cannot see. A rank panics as it writes or reads one of these:
+/// it has limits that the compiler cannot see. A rank panics when it writes or reads one of these:
 ///
 /// * a type that asks the format what comes next, by `deserialize_any`: `serde_json::Value`, an enum
 ///   with serde's attribute `tag` or `untagged`, a struct with a field that has `flatten`;
 /// * a field that has `skip_serializing_if`, where it is skipped;
-/// * a variant of an enum behind its first 256;
+/// * a variant of an enum beyond its first 256;
 /// * more than 65,536 values that take no memory, such as `()`, in one sequence inside a value. As
 ///   items of a vector, any number of them travel;
 /// * a sequence or map whose `Serialize` does not state its length, as after `collect_seq` of an
@@ -106,10 +106,10 @@ impl<T> Plain<T> {
     }
 }
 
-/// The types that travel as their memory, beside the numbers.
+/// The types that travel as their memory, besides the numbers.
 pub(crate) struct Registry {
     told: RefCell<HashMap<TypeId, &'static str>>,
-    /// The same for the same types, in whichever order they were told.
+    /// The same for the same types, whatever the order in which they were told.
     hash: Cell<u64>,
 }
 

@@ -125,7 +125,7 @@ impl<T> DistVec<T> {
 }
 
 impl<T: Travel> DistVec<T> {
-    /// Moves items so that all ranks have equally many, or one more; their order stays. (C)
+    /// Moves items so that the lengths of the ranks' parts differ by at most one; the order stays. (C)
     ///
     /// ```
     /// tine_cluster::run_threads(4, |c| {

@@ -167,7 +167,7 @@ fn a_failure_that_cannot_be_told_ends_all() {
                 let code = code_of(limited(20, &program).stderr(Stdio::from(deaf())));
                 let ends = match (fault, ranks) {
                     ("exit", _) => 3,
-                    // One rank alone meets none of the others.
+                    // Only one rank; it meets no other.
                     ("error" | "agreed" | "part", "1") => 0,
                     _ => 101,
                 };
@@ -175,7 +175,7 @@ fn a_failure_that_cannot_be_told_ends_all() {
             }
         }
     }
-    // What cannot be started, too.
+    // A program that cannot be started ends like that, too.
     let mut program = Command::new(example("word_count"));
     program.env("TINE_RANKS", "none");
     let code = code_of(limited(20, &program).stderr(Stdio::from(full())));

@@ -279,7 +279,7 @@ fn a_long_stream_of_few_keys_does_not_gather() {
         assert!(found.iter().all(|item| firsts[item.0] == item.1));
         drop(found);
         few("distinct numbers");
-        // Keys that are no numbers.
+        // Keys that are not numbers.
         let found = items().distinct_by(|item| (item.0, ()));
         assert_eq!(found.len(), keys);
         assert!(found.is_sorted_by(|a, b| a.1 < b.1));

@@ -150,7 +150,7 @@ fn sorted_vectors() {
             let a = SortedVec::from(lies(len, lie));
             assert_eq!(a.len(), len);
         });
-        // Of no more than a few, no sort finds out.
+        // With only a few items, no sort finds out.
         let few = || SortedVec::from(lies(len.min(8), lie));
         may_panic(&|| assert_eq!(few().merge(few()).len(), 2 * len.min(8)));
         may_panic(&|| {

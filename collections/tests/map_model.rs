@@ -14,7 +14,7 @@ use tine_pool::ThreadPoolBuilder;
 
 impl Arbitrary for Op {
     fn arbitrary(g: &mut Gen) -> Op {
-        // Few keys, so that they meet.
+        // Few keys, so that equal ones occur.
         let k = u16::arbitrary(g) % 40;
         let v = u32::arbitrary(g);
         let pairs = |g: &mut Gen| Vec::<(u16, u32)>::arbitrary(g);

@@ -165,7 +165,7 @@ fn walk(seed: u64, steps: usize) {
             .iter()
             .all(|(key, values)| map.read(key, |v| v == values) == Some(true));
         assert!(same, "seed {seed}: {way:?}");
-        // Of many steps together no more than is quick.
+        // A map that has grown large is replaced, so that all steps together stay quick.
         if twin.len() > 300_000 {
             (map, twin) = (Map::default(), Twin::new());
         }

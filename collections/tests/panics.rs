@@ -152,7 +152,7 @@ fn hashing_blows_while_room_is_made_among_traces() {
         map.reserve(0);
         map
     };
-    // Each key is hashed once as it comes; more is for those that are there.
+    // Each key is hashed once as it comes; further hashes are of keys that are there.
     let mut extended = vec![];
     for (new, after) in [(40_000, 40_000), (80_000, 80_010), (100_000, 100_200)] {
         let fuse = Fuse::new();
@@ -228,7 +228,7 @@ fn closures_blow() {
     let mut many = map.read_many(&keys, |&i| assert!(i != 2, "closure"));
     assert_eq!(many.next(), Some(Some(())));
     assert!(blows(|| many.next()));
-    // The key that blew is done with.
+    // The key that panicked is gone.
     assert_eq!(many.next(), Some(Some(())));
     assert!(blows(|| many.for_each(drop)));
     drop(keys);
@@ -311,7 +311,7 @@ fn drops_blow_outside_of_locks() {
     assert!(blows(|| keyed.insert(Key(1, fuse.clone()), 2)));
     fuse.mend();
     assert_eq!(keyed.get_cloned(&Key(1, fuse.clone())), Some(2));
-    // So is the key that an occupied entry was asked for by, whatever becomes of the entry.
+    // So is the key with which an occupied entry was asked for, whatever happens to the entry.
     type Use = fn(OccupiedEntry<'_, Key, u32>) -> u32;
     let uses: [(Use, Option<u32>); 3] = [
         (|entry| *entry.get(), Some(3)),
@@ -380,7 +380,7 @@ fn drops_of_what_an_entry_does_not_need_blow() {
     let map = ParHashMap::from([(Key(1, fuse.clone()), held())]);
     let key = || Key(1, fuse.clone());
     let uses: [&dyn Fn(); 4] = [
-        // The key, the value, what a closure has brought that is not called, and one that is.
+        // The key, the value, and what is owned by a closure that is not called, and by one that is.
         &|| drop(map.entry(key()).or_insert_with(|| unreachable!())),
         &|| drop(map.entry(key()).or_insert(held())),
         &|| {
@@ -400,7 +400,7 @@ fn drops_of_what_an_entry_does_not_need_blow() {
             fuse.drop.store(nth, Ordering::Relaxed);
             let blown = blows(use_it);
             fuse.mend();
-            // If it were held, this thread would be told, and another one would wait for ever.
+            // If it were held, this thread would get an error, and another thread would wait for ever.
             assert_eq!(map.update(&key(), |value| value.0), Some(2));
             if !blown {
                 assert!(nth > 0, "nothing was dropped");
@@ -694,7 +694,7 @@ fn counting_owned_keys() {
             };
             counter.store(after, Ordering::Relaxed);
             let blew = blows(|| keys.into_par_iter().count_items());
-            // Each key is hashed once at least. How often it is hashed again depends on the way taken.
+            // Each key is hashed at least once. How often it is hashed again depends on the way taken.
             assert!(blew || after >= count as isize, "{which} {after}");
             fuse.mend();
             assert_eq!(Arc::strong_count(&fuse), 1, "{which} {after}");

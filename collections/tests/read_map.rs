@@ -58,7 +58,7 @@ fn large_publications() {
     let map = ReadMap::new();
     map.publish((0..count).into_par_iter().map(|i| (i.to_string(), Some(i))));
     assert_eq!(map.len() as u64, count);
-    // Of several changes of a key the last counts.
+    // If a key is changed several times, the last change counts.
     let changes = (0..3 * count).into_par_iter().map(|i| {
         let value = (i >= 2 * count && i % 2 == 0).then_some(i);
         ((i % count).to_string(), value)

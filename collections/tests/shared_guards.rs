@@ -158,7 +158,7 @@ fn a_guard_that_is_tried_waits_for_no_thread() {
                 step.wait();
                 step.wait();
                 drop(guard);
-                // Through the gate or not: the map is read so often that readers stop to lock.
+                // Through the gate or not: the map is read so often that readers stop locking.
                 (0..600).for_each(|_| assert_eq!(map.get_cloned(&1), Some(1)));
                 let guard = map.get(&1).unwrap();
                 step.wait();
@@ -179,7 +179,7 @@ fn a_guard_that_is_tried_waits_for_no_thread() {
         });
         assert_eq!(map.get_cloned(&1), Some(2));
         assert!(map.try_get(&len).unwrap().is_none() && map.try_lock(&len).unwrap().is_none());
-        // Its own guards are in the way of whatever key.
+        // A thread's own guard makes it fail for every key.
         let read = map.get(&0).unwrap();
         assert_eq!(*map.try_get(&2).unwrap().unwrap(), 2);
         assert!((0..len).all(|n| map.try_lock(&n).is_err()));
@@ -193,7 +193,8 @@ fn a_guard_that_is_tried_waits_for_no_thread() {
     }
 }
 
-/// Threads that try, threads that wait and readers without a lock: each change is made once, and no reader sees half of one.
+/// Threads that try, threads that wait and readers without a lock: each change is made once, and no reader sees
+/// half of one.
 #[test]
 fn tried_and_waited_for_guards_exclude_each_other() {
     let rounds = if cfg!(miri) { 20 } else { 20_000 };

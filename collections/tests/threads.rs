@@ -302,7 +302,7 @@ fn forgotten_guards() {
                 .contains("wait for itself")
         );
         assert_eq!(held.get_cloned(&1), Some(1));
-        // By right of `&mut` there is nothing to wait for.
+        // With `&mut` there is nothing to wait for.
         assert_eq!(held.get_mut(&1), Some(&mut 1));
     }
 }
@@ -340,7 +340,7 @@ fn maps_in_destructors_of_threads() {
         let told = sum.clone();
         let thread = thread::spawn(move || {
             FIRST.set(Some(Last(told)));
-            // What these leave behind is put down after that destructor, and goes before it.
+            // What these leave behind is registered after that destructor, and is dropped before it.
             drop(
                 MAPS[..before]
                     .iter()

@@ -75,7 +75,7 @@ pub(crate) fn visit(tour: &mut Tour) {
     );
 }
 
-/// The sale that a line tells of.
+/// The sale that a line describes.
 fn parsed(line: &str, progress: &Progress) -> Option<Sale> {
     let mut fields = line.split(';');
     let number = fields.next()?.parse().ok()?;
@@ -122,8 +122,8 @@ fn root(n: u64) -> f64 {
     (n as f64).sqrt()
 }
 
-/// A sum of many floats, which depends a little on the order of the additions:
-/// the loop's is not that of a tree.
+/// A sum of many floats. It depends a little on the order of the additions, and a
+/// loop adds in another order than a tree.
 struct Near(f64);
 
 impl PartialEq for Near {

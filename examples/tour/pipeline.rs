@@ -1,5 +1,5 @@
-//! One pipeline, from the text of a log to what is read off it: each stage takes
-//! what the one before it made.
+//! One pipeline, from the text of a log to what the reader wants to know: each stage
+//! takes what the stage before it made.
 
 use crate::data::log;
 use crate::screen::{Progress, Tour, grouped};
@@ -13,7 +13,7 @@ const WORST: usize = 1_000;
 /// A stage that takes this many more requests says so.
 const STRIDE: usize = 10_000;
 
-/// A request, as a line of the log tells of it.
+/// A request, as a line of the log describes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Request<'a> {
     number: usize,
@@ -25,7 +25,7 @@ struct Request<'a> {
     millis: u32,
 }
 
-/// What became of the requests for one page.
+/// The outcome of the requests for one page.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Page {
     requests: u32,
@@ -110,7 +110,7 @@ pub(crate) fn visit(tour: &mut Tour) {
     tell(tour, &pages, &worst);
 }
 
-/// The request that a line tells of, if it is whole.
+/// The request that a line describes, if the line is whole.
 fn parsed<'a>(line: &'a str, progress: &Progress) -> Option<Request<'a>> {
     let mut fields = line.split(' ');
     let mut field = || fields.next();
@@ -127,7 +127,7 @@ fn parsed<'a>(line: &'a str, progress: &Progress) -> Option<Request<'a>> {
     })
 }
 
-/// Tells of progress at every `STRIDE`th request.
+/// Reports progress at every `STRIDE`th request.
 fn seen(number: usize, progress: &Progress) {
     if number.is_multiple_of(STRIDE) {
         progress.done(STRIDE);
@@ -207,7 +207,7 @@ fn slowest(requests: &[Request<'_>], progress: &Progress) -> Vec<(u32, usize)> {
         .collect()
 }
 
-/// What the pipeline was for.
+/// Prints what the pipeline was for.
 fn tell(tour: &Tour, pages: &[(&str, Page)], worst: &[(u32, usize)]) {
     let mean = |page: &Page| page.millis / u64::from(page.requests.max(1));
     let share = |page: &Page| 100 * page.failed / page.requests.max(1);

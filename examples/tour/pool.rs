@@ -78,8 +78,8 @@ fn fib_join(n: u32) -> u64 {
     a + b
 }
 
-/// Moves what is smaller than a middling element to the front; returns how many
-/// that are. The element itself ends up behind them.
+/// Moves the elements that are smaller than a middling one to the front; returns
+/// their number. The middling element itself ends up right behind them.
 fn partition(numbers: &mut [u64]) -> usize {
     let last = numbers.len() - 1;
     let mut three = [0, last / 2, last];
@@ -153,8 +153,8 @@ fn words<'a>(text: &'a str, progress: &Progress) -> HashMap<&'a str, u32> {
     counts
 }
 
-/// A task for each piece of the text; each fills its own slot, which the scope
-/// lends it from this stack.
+/// A task for each piece of the text. Each task fills its own slot, which lies on
+/// this stack: the scope lets tasks borrow it.
 fn words_scope<'a>(text: &'a str, progress: &Progress) -> HashMap<&'a str, u32> {
     let pieces = pieces(text, 2 * tine::current_num_threads());
     let mut slots: Vec<_> = pieces.iter().map(|_| HashMap::new()).collect();

@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 
 /// How often each loop of a stop runs; the fastest counts.
 const ROUNDS: usize = 3;
-/// What is said of a stop that was slower than its loop and should not have been.
+/// Printed after a stop that was slower than its loop and should not have been.
 const NO_REASON: &str = "(Slower than the loop, this time: are other programs using the cores?)";
 /// How long the bar stands still between two looks at the work.
 const FRAME: Duration = Duration::from_millis(50);
 
-/// Prints a line. A reader who has left early is no reason to fail.
+/// Prints a line. It does not fail if the other end of a pipe is closed.
 macro_rules! line {
     ($($text:tt)*) => { show(&format!("{}\n", format_args!($($text)*))) };
 }
@@ -36,7 +36,7 @@ pub(crate) struct Tour {
 }
 
 /// How far one loop has come. A loop that has finished `n` more of its steps
-/// says so with [`done`](Progress::done), seldom enough that it costs nothing.
+/// reports them with [`done`](Progress::done), seldom enough that it costs nothing.
 pub(crate) struct Progress {
     done: AtomicUsize,
     steps: usize,
@@ -47,7 +47,7 @@ impl Progress {
         self.done.fetch_add(steps, Relaxed);
     }
 
-    /// What part is done; nothing if the loop does not say.
+    /// What part is done; `None` if the loop does not report it.
     fn share(&self) -> Option<f64> {
         let share = self.done.load(Relaxed) as f64 / self.steps as f64;
         (self.steps > 0).then(|| share.min(1.0))
@@ -95,8 +95,8 @@ impl Tour {
     }
 
     /// Runs `sequential` and `parallel`, each on what `prepare` makes anew, and
-    /// prints their times. `steps` is what each of them reports as done in all;
-    /// none if they report nothing. Gives the parallel answer.
+    /// prints their times. `steps` is the number that each of them reports as done
+    /// in all; 0 if they report nothing. Returns the parallel answer.
     pub(crate) fn stop<I, R: PartialEq>(
         &mut self,
         name: &str,
@@ -203,8 +203,8 @@ fn row(name: &str, alone: Duration, together: Duration, same: &str) {
     line!("{}", text.trim_end());
 }
 
-/// Rewrites the current line: the label and a bar that is filled up to `share`,
-/// or, where nothing is known of that, a piece that wanders while time goes by.
+/// Rewrites the current line: the label and a bar that is filled up to `share`;
+/// if `share` is not known, the bar has a piece that wanders as time passes.
 fn draw(label: &str, share: Option<f64>, time: Duration) {
     const WIDTH: usize = 20;
     const PIECE: usize = 5;
@@ -222,7 +222,7 @@ fn draw(label: &str, share: Option<f64>, time: Duration) {
     show(&format!("\r\x1b[2K  {label:<54.54} {before}{full}{after}"));
 }
 
-/// The same text in lines of `width` columns at the most.
+/// The same text in lines of at most `width` columns.
 fn wrapped(text: &str, width: usize) -> String {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

@@ -1,4 +1,4 @@
-//! Bytes from which numbers are read, zeros when they are used up.
+//! Bytes from which numbers are read; zeros once they are used up.
 
 /// What is left of the input.
 pub(crate) struct Bytes<'a>(&'a [u8]);

@@ -1,5 +1,5 @@
-//! Both deques against models, one operation after another: each answer is foretold exactly.
-//! What threads may do to each other at the same time is explored elsewhere, with loom.
+//! Both deques against models, one operation after another: the model predicts each answer exactly.
+//! What threads may do to each other at the same time is tested elsewhere, with loom.
 
 use crate::bytes::Bytes;
 use crate::queue::nested::{CAPACITY, Lifted, Nested, Pop};
@@ -28,7 +28,7 @@ struct Stack {
     top: usize,
     public: usize,
     pushed: usize,
-    /// Where jobs began, and what [`Nested::lift`] gave.
+    /// Where jobs began, and what [`Nested::lift`] returned.
     lifted: Vec<(usize, Lifted)>,
 }
 
@@ -37,7 +37,7 @@ impl Stack {
         self.jobs.len() - self.public
     }
 
-    /// As `join` does it: with a thought where the thresholds ask for one.
+    /// As `join` does it: unless the push is easy, it checks whether a job should become public.
     fn push(&mut self, deque: &Nested) {
         let depth = deque.depth();
         assert_eq!(depth, self.jobs.len());
@@ -60,7 +60,7 @@ impl Stack {
         self.public += gain;
     }
 
-    /// A pop, and, of a job that was stolen, its end if it is said to have come.
+    /// A pop, and, if the job was stolen, its end if the input says that it has come.
     fn pop(&mut self, deque: &Nested, done: bool) {
         let Some(depth) = self.jobs.len().checked_sub(1) else {
             return;
@@ -97,7 +97,7 @@ impl Stack {
         } else {
             Steal::Empty
         };
-        // How much work the job is said to be is for speed alone.
+        // The stated amount of work of a job affects only speed.
         let got = deque.steal_if(base, || still).map(|won| won.job);
         assert_eq!(got, wanted);
     }

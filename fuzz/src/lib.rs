@@ -10,7 +10,8 @@ pub mod text;
 
 mod bytes;
 
-// The deques are private to the pool: their files, and what they stand on, are compiled once more.
+// The deques are private to the pool: their files, and the files that they depend on, are compiled once more
+// here.
 #[allow(dead_code, unreachable_pub, unused_imports, unused_macros)]
 #[allow(clippy::multiple_unsafe_ops_per_block)]
 #[path = "../../pool/src/base"]
@@ -40,7 +41,7 @@ pub fn run_files(target: fn(&[u8])) {
     }
 }
 
-/// Pools of several sizes: what is cut in advance is cut to several depths.
+/// Pools of several sizes, so that loops that are cut in advance are cut to several depths.
 fn pools() -> &'static [ThreadPool] {
     static POOLS: OnceLock<Vec<ThreadPool>> = OnceLock::new();
     POOLS.get_or_init(|| {
@@ -66,8 +67,8 @@ fn run_seeds(name: &str, target: fn(&[u8])) {
         count += 1;
     }
     assert!(count > 0, "no seeds in {}", seeds.display());
-    // What no seed says: nothing, and the same over and over. Steps of five meet every remainder
-    // by a power of two, and by three, that a target takes of a byte.
+    // Inputs that no seed has: an empty one, and one byte repeated. Steps of five meet every
+    // remainder by a power of two, and by three, that a target takes of a byte.
     target(&[]);
     (0..=255).step_by(5).for_each(|byte| target(&[byte; 64]));
 }

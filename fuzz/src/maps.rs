@@ -1,5 +1,5 @@
-//! Maps against std's: the very operations that the tests of the collections invent, in the order
-//! that the fuzzer wants them.
+//! Maps against std's: the same operations that the tests of the collections invent, in the order
+//! that the fuzzer chooses.
 
 use crate::bytes::Bytes;
 use crate::pools;
@@ -28,7 +28,7 @@ pub fn run(bytes: &[u8]) {
 
 fn operation(bytes: &mut Bytes<'_>) -> Op {
     let what = bytes.u8();
-    // Few keys, so that they meet.
+    // Few keys, so that equal ones occur.
     let mut key = || u16::from(bytes.u8() % 40);
     match what % 32 {
         0..=2 => Op::Insert(key(), bytes.u32()),

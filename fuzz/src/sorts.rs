@@ -1,5 +1,5 @@
-//! Sorts by comparators that may lie or panic: every item is still there afterwards, once. By
-//! those that do not, the order is std's.
+//! Sorts by comparators that may lie or panic: afterwards every item is still there, once. If a
+//! comparator does neither, the order is std's.
 
 use crate::bytes::Bytes;
 use crate::pools;
@@ -17,10 +17,10 @@ struct Item {
     number: Box<u32>,
 }
 
-/// What std's sorts, which do the last small pieces, may say of a comparator that lies.
+/// The message with which std's sorts, which do the last small pieces, may panic at a comparator that lies.
 const COMPLAINT: &str = "does not correctly implement a total order";
 
-/// A complaint is no fault, and must not come to the fuzzer's hook, which would end it.
+/// Such a complaint is not a fault, and must not reach the fuzzer's hook, which would end the process.
 fn let_complain() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -84,7 +84,7 @@ fn honest(which: u8, mut items: Vec<Item>) {
         }),
         3 => items.par_sort_radix_by_key(|item| item.key),
         4 => {
-            // Both orders are whole here, so this one is stable by itself.
+            // Both orders are total here, so this sort is stable by itself.
             items.par_sort_unstable();
         }
         5 => {
@@ -147,14 +147,14 @@ impl<'a> Liar<'a> {
         let asked = self.asked.fetch_add(1, Relaxed);
         let pair = usize::from(a.key) * 31 + usize::from(b.key);
         match self.kind % 4 {
-            // Whenever it is asked something else.
+            // A different answer each time.
             1 => [Ordering::Less, Ordering::Equal, Ordering::Greater]
                 [usize::from(self.answer(asked) % 3)],
-            // The same for the same pair, but no order.
+            // The same answer for the same pair, but not an order.
             2 => [Ordering::Less, Ordering::Equal, Ordering::Greater]
                 [usize::from(self.answer(pair) % 3)],
-            // Honest, until it has had enough. The hook for panics, which ends the fuzzer, is not
-            // called.
+            // Honest until it has been asked often enough; then it panics. The hook for panics,
+            // which ends the fuzzer, is not called.
             _ if asked > self.patience => resume_unwind(Box::new(())),
             _ => a.key.cmp(&b.key),
         }
@@ -186,7 +186,7 @@ fn lied_to(which: u8, mut items: Vec<Item>, liar: Liar<'_>) {
     all_there(items);
 }
 
-/// Every number is there once.
+/// Checks that every number is there once.
 fn all_there(items: Vec<Item>) {
     let mut numbers: Vec<_> = items.into_iter().map(|item| *item.number).collect();
     numbers.sort_unstable();

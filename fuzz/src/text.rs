@@ -5,7 +5,7 @@ use crate::pools;
 use std::fmt::Debug;
 use tine_iter::prelude::*;
 
-/// std's trait of patterns cannot be named: what is said once is said to each type.
+/// std's trait of patterns cannot be named, so a macro repeats the code for each type.
 macro_rules! patterns {
     ($text:expr, $pattern:expr) => {{
         let text = &*$text;
@@ -26,7 +26,7 @@ macro_rules! patterns {
     }};
 }
 
-/// Cuts the text in `bytes` in every way that there is, by the patterns that they begin with.
+/// Cuts the text in `bytes` in every way that there is, by the patterns at the beginning of `bytes`.
 pub fn run(bytes: &[u8]) {
     let mut bytes = Bytes::new(bytes);
     let (how, pick) = (bytes.u8(), bytes.u8());
@@ -51,7 +51,7 @@ pub fn run(bytes: &[u8]) {
     }
 }
 
-/// One of few characters, of all lengths, those that count somewhere above all.
+/// One of a few characters of all lengths, mostly characters that some way to cut treats specially.
 fn letter(byte: u8) -> char {
     const LETTERS: [char; 16] = [
         'a',

@@ -37,7 +37,7 @@ const LIES: [Lie; 5] = [
             a.cmp(&b)
         }
     },
-    // As floats compare of which some are no numbers.
+    // As floats compare if some of them are NaN.
     |a, b, _| {
         if a.is_multiple_of(7) || b.is_multiple_of(7) {
             Equal

@@ -98,7 +98,8 @@ fn a_panic_deep_inside_comes_out() {
     }
 }
 
-/// A path with a leaf on either side of each of its nodes, walked on the threads of pools. (Sanitizers make frames larger.)
+/// A path with a leaf on either side of each of its nodes, walked on the threads of pools. (Sanitizers make
+/// frames larger.)
 #[test]
 fn a_deep_recursion_has_room_on_the_stack_of_a_thread() {
     let small = cfg!(any(
@@ -190,7 +191,7 @@ fn walks_that_end_early_are_right() {
                     let (token, seen) = (StopToken::new(), AtomicUsize::new(0));
                     let walk = || until(&tree, &token, &seen, last);
                     let result = tine_pool::with_token(&token, walk);
-                    // One that is stopped near its end may come to it.
+                    // A call that is stopped near its end may reach the end.
                     assert!(result.is_err() || last > 0);
                     assert!(result.is_ok() || last < usize::MAX);
                     assert!(result.is_err() || result.ok() == Some(sum(&tree)));

@@ -1,11 +1,12 @@
-//! How well a loop of uneven items can go at all: by a scheduler that costs nothing, but does not know how long an item takes.
-//! Each core that is free takes the next item.
+//! How efficient a loop of uneven items can be at best: with a scheduler that costs nothing, but does not know how
+//! long an item takes. Each free core takes the next item.
 
 use crate::rows;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Prints the mean over the seeds, in the order of the items, and with the longest first: that one has to know.
+/// Prints the mean over the seeds, in the order of the items, and with the longest first: for that the
+/// scheduler would have to know the lengths.
 pub(crate) fn limits(
     rows: &[&str],
     cores: &[String],
@@ -39,7 +40,7 @@ pub(crate) fn limits(
     Ok(())
 }
 
-/// When the last of them is done.
+/// The time at which the last item is done.
 fn greedy(items: &[u64], cores: usize) -> u64 {
     let mut free: BinaryHeap<_> = std::iter::repeat_n(Reverse(0), cores.max(1)).collect();
     let mut end = 0;

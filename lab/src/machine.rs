@@ -1,5 +1,5 @@
-//! The machine on which the rows run: the computed one, or, built without `--cfg tine_sched`, the
-//! one at hand.
+//! The machine on which the rows run: the computed machine or, if built without `--cfg tine_sched`,
+//! the real one.
 
 #[cfg(tine_sched)]
 pub(crate) use crate::rt::{peek as now, reset, threads_in_work, work};
@@ -7,12 +7,12 @@ pub(crate) use crate::rt::{peek as now, reset, threads_in_work, work};
 #[cfg(not(tine_sched))]
 pub(crate) use real::{now, reset, threads_in_work, work};
 
-/// Whether this is the computed one.
+/// Whether this is the computed machine.
 pub(crate) const COMPUTED: bool = cfg!(tine_sched);
 
 #[cfg(not(tine_sched))]
 pub(crate) use std::sync::atomic::AtomicUsize;
-/// A counter that all touch.
+/// A counter that all threads touch.
 #[cfg(tine_sched)]
 pub(crate) use tine_pool::schedule::AtomicUsize;
 
@@ -30,8 +30,8 @@ mod real {
     }
 
     thread_local! {
-        /// Where the last chain of this thread ended, and the next begins: else a processor would work
-        /// on several items at once.
+        /// Where the last chain of this thread ended and the next one begins: otherwise a processor
+        /// would work on several items at once.
         static END: Cell<u64> = const { Cell::new(1) };
     }
 
@@ -45,8 +45,8 @@ mod real {
         });
     }
 
-    /// What a chain takes in picoseconds: for itself, and for each round. The least of many tries, when
-    /// nothing was in the way.
+    /// The time of a chain in picoseconds: a constant part, and a part for each round. The least of
+    /// many tries, so that nothing disturbed it.
     fn rate() -> (u64, u64) {
         static RATE: OnceLock<(u64, u64)> = OnceLock::new();
         *RATE.get_or_init(|| {

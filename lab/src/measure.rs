@@ -1,4 +1,4 @@
-//! What the costs are on the machine at hand, as far as two processors can tell.
+//! The costs on the real machine, as far as two processors can show them.
 
 use std::hint::{black_box, spin_loop};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) fn costs() {
     show(
         "fence",
         best(100_000, || {
-            // Something to keep in order, or neighbouring fences are one.
+            // The fence needs something to keep in order; otherwise neighbouring fences become one.
             word.store(1, Relaxed);
             fence(SeqCst);
         }),
@@ -89,20 +89,21 @@ fn transfer() -> f64 {
     nanos / 2.0
 }
 
-/// The way in which many lines are fetched that another core has changed.
+/// How many lines that another core has changed are fetched.
 enum Way {
     /// Each address follows from the line before.
     Load,
-    /// None waits for another.
+    /// No load waits for another.
     Loads,
     Stores,
 }
 
-/// What each of these lines costs: the median of many rounds. `Load` ÷ `Loads` is the `overlap` of loads, `Load` ÷ `Stores` that of stores.
+/// What each of these lines costs: the median of many rounds. `Load` ÷ `Loads` is the `overlap` of loads,
+/// `Load` ÷ `Stores` that of stores.
 fn lines(way: Way) -> f64 {
     const LINES: usize = 256;
     const ROUNDS: usize = 200;
-    /// In words: pages are full of lines that are not used, and no prefetcher finds the next one.
+    /// In words: pages are full of lines that are not used, so no prefetcher finds the next line.
     const APART: usize = 64;
     let words: Arc<Vec<AtomicU64>> = Arc::new((0..LINES * APART).map(|_| 0.into()).collect());
     let place = |i: usize| (i * 167 + 13) % LINES * APART + i % 8 * 8;
@@ -145,7 +146,7 @@ fn lines(way: Way) -> f64 {
     median(each)
 }
 
-/// What waking a thread costs that has slept this long, and after what time it runs: medians.
+/// What it costs to wake a thread that has slept this long, and the time until it runs: medians.
 fn wake(rest: Duration) -> (f64, f64) {
     let begun = Instant::now();
     let (woken, over) = (

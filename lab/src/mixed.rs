@@ -1,5 +1,5 @@
-//! Rows that mix features, and those of features that no other room has: scopes in scopes and in loops, loops in joins and
-//! in `flat_map`, tokens, handles, broadcasts, a pipeline.
+//! Rows that mix features, and rows of features that no other file has: scopes in scopes and in loops, loops in
+//! joins and in `flat_map`, tokens, handles, broadcasts, a pipeline.
 
 use crate::machine::{AtomicUsize, work};
 #[cfg(not(lab_rayon))]
@@ -13,7 +13,7 @@ use tine_iter::prelude::*;
 #[cfg(not(lab_rayon))]
 use tine_pool::{JoinHandle, StopToken, broadcast, join, scope, spawn_join, with_token};
 
-/// What is counted, after some time.
+/// A task: returns 1 after this many nanoseconds of work.
 fn task(nanos: u64) -> u64 {
     work(nanos);
     1
@@ -135,7 +135,7 @@ pub(crate) fn item_scopes(s: &Setup, name: &str) {
     s.warm_and_cold(name, items as u64, ideal, op);
 }
 
-/// Broadcasts by the main thread, one after the other: what each thread is sent takes the same time.
+/// Broadcasts by the main thread, one after the other: the closure takes the same time on each thread.
 pub(crate) fn broadcasts(s: &Setup, name: &str) {
     let (calls, nanos) = numbers(name);
     let tasks = (calls * s.cores) as u64;
@@ -155,8 +155,8 @@ pub(crate) fn token_loop(s: &Setup, name: &str) {
     });
 }
 
-/// A pipeline with one parallel stage, of which up to 8 items for each core are under way. The laboratory does not see
-/// the pipeline's own lock.
+/// A pipeline with one parallel stage, of which up to 8 items for each core are under way. The laboratory does
+/// not see the pipeline's own lock.
 #[cfg(not(lab_rayon))]
 pub(crate) fn line(s: &Setup, name: &str) {
     let (items, nanos) = numbers(name);

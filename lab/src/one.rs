@@ -1,4 +1,4 @@
-//! One row on one machine, in a process of its own: prints the records that `results` reads.
+//! One row on one machine, in a separate process: prints the records that `results` reads.
 
 use crate::machine;
 use crate::rows::{self, Sample, Setup};
@@ -28,7 +28,7 @@ pub(crate) fn main(args: &[String]) -> Result<(), String> {
         seed,
         tell: Box::new(tell),
     };
-    // A failed check leaves other threads where they are: the seed is said, and the process ends.
+    // A failed check leaves other threads where they are: it prints the seed, and the process ends.
     let why = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| body(&setup, row)));
     if why.is_err() {
         eprintln!("{told}: failed with seed {seed}");
@@ -37,9 +37,9 @@ pub(crate) fn main(args: &[String]) -> Result<(), String> {
     exit(0);
 }
 
-/// Has the allocator give nothing back to the system, so that memory is new in the first round of a row alone,
-/// which is not told. In the others the one real core, which does the work of all, would meet all new pages
-/// where the first thread does; on a real machine the threads meet them together.
+/// Makes the allocator give nothing back to the system, so that memory is new only in the first round of a
+/// row, which is not reported. In other rounds the one real core, which does the work of all, would meet all
+/// new pages where the first thread does; on a real machine the threads meet them together.
 fn keep_memory() {
     #[cfg(target_env = "gnu")]
     for (what, value) in [
@@ -52,8 +52,8 @@ fn keep_memory() {
     }
 }
 
-/// Has the allocator give each thread an arena of its own, as on a machine of so many cores (8 for each): it counts the cores of the
-/// machine at hand.
+/// Makes the allocator give each thread its own arena, as on a machine with that number of cores (8 arenas for
+/// each): by itself it counts the cores of the real machine.
 fn own_arenas(count: usize) {
     #[cfg(target_env = "gnu")]
     // SAFETY: no preconditions; it takes numbers.

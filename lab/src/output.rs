@@ -2,7 +2,7 @@
 
 use crate::results::{Record, Results};
 
-/// The efficiencies, and what stood in the way on the largest machine.
+/// The efficiencies, and what limited them on the largest machine.
 pub(crate) fn table(path: &str) -> Result<(), String> {
     let results = Results::read(path)?;
     efficiencies(&results);
@@ -27,8 +27,9 @@ pub(crate) fn efficiencies(results: &Results) {
     growth(results);
 }
 
-/// In rows that are measured: how much more all cores compute than one does. What is above 1 is work
-/// that one core need not do (tables that are merged), or a cache that the threads share here.
+/// In rows that are measured: how much more all cores together compute than one core does. The part
+/// above 1 is work that one core need not do (tables that are merged), or comes from a cache that
+/// the threads share here.
 fn growth(results: &Results) {
     let told = |row: &&String| {
         let name = row.split(' ').next().unwrap_or(row);
@@ -159,7 +160,7 @@ fn contended(results: &Results) {
     }
 }
 
-/// In rows that are measured: what was computed while less than a quarter of the cores did.
+/// In rows that are measured: what was computed while less than a quarter of the cores computed.
 fn few(results: &Results) {
     let Some(cores) = largest(results).filter(|_| !results.few.is_empty()) else {
         return;
@@ -204,7 +205,7 @@ fn ramps(results: &Results) {
     }
 }
 
-/// Old → new, with what has become better or worse by 10 % marked.
+/// Old → new; a row that has become better or worse by 10 % is marked.
 pub(crate) fn compare(old: &str, new: &str) -> Result<(), String> {
     let (old, new) = (Results::read(old)?, Results::read(new)?);
     let cores: Vec<String> = new
@@ -250,14 +251,14 @@ pub(crate) fn beside(given: &Results, half: &Results, double: &Results) {
     }
 }
 
-/// Times of the machine at hand beside the computed ones.
+/// Times of the real machine next to the computed times.
 pub(crate) fn calibrate(real: &str, computed: &str) -> Result<(), String> {
     let (real, computed) = (Results::read(real)?, Results::read(computed)?);
     println!(
         "\nComputed time ÷ real time (the least of each: what else runs makes times longer); real µs, computed µs\n"
     );
     head("row", &real.cores);
-    // By the ideal, where there is one: what a row has to do may differ by its seed.
+    // Relative to the ideal, where there is one: the work of a row may differ by its seed.
     let part = |r: &Record| r.time / r.ideal.max(1.0);
     let least = |results: &Results, row: &str, cores: &str| {
         let all = results.get(row, cores).iter().cloned();

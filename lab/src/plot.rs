@@ -7,7 +7,7 @@ const WIDE: f64 = 200.0;
 const HIGH: f64 = 110.0;
 const ACROSS: usize = 4;
 
-/// Draws the results of a file. Those of another one, of the same rows on rayon, stand in grey beside them.
+/// Draws the results of a file, and in grey next to them those of another file, of the same rows on rayon.
 pub(crate) fn plot(path: &str, to: &str, rayon: Option<&str>) -> Result<(), String> {
     let results = Results::read(path)?;
     let rayon = rayon.map(Results::read).transpose()?.unwrap_or_default();

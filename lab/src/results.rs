@@ -1,4 +1,4 @@
-//! Files of results, and what is read out of them.
+//! Files of results, and the figures that are computed from them.
 
 use std::collections::BTreeMap;
 
@@ -88,8 +88,8 @@ impl Results {
         (!all.is_empty()).then(|| all.iter().map(of).sum::<f64>() / all.len() as f64)
     }
 
-    /// What part of the cores' time went into the work: the ideal time ÷ the time. Where there is
-    /// no ideal, the time on one core says.
+    /// What part of the cores' time went into the work: the ideal time ÷ the time. If there is no
+    /// ideal time, it comes from the time on one core.
     pub(crate) fn efficiency(&self, row: &str, cores: &str) -> Option<f64> {
         let ideal = self.mean(row, cores, |r| r.ideal)?;
         if ideal > 0.0 {
@@ -99,13 +99,13 @@ impl Results {
         Some(whole / size(cores) as f64 / self.median(row, cores, |r| r.time)?)
     }
 
-    /// Of a row that is measured: all that was computed, as a multiple of what one core computes.
+    /// For a row that is measured: all computing time, as a multiple of what one core computes.
     pub(crate) fn growth(&self, row: &str, cores: &str) -> Option<f64> {
         let of = |r: &Record| r.counts.first().copied().unwrap_or(0.0);
         Some(self.median(row, cores, of)? / self.median(row, "1", of)?)
     }
 
-    /// The median, where single measurements may be far off.
+    /// The median, for figures of which single measurements may be far off.
     fn median(&self, row: &str, cores: &str, of: impl Fn(&Record) -> f64) -> Option<f64> {
         let mut all: Vec<f64> = self.get(row, cores).iter().map(of).collect();
         all.sort_by(f64::total_cmp);

@@ -32,7 +32,7 @@ pub(crate) struct Sample {
     pub(crate) row: String,
     /// Nanoseconds.
     pub(crate) time: u64,
-    /// What it would take if nothing were lost; 0 if only one core can tell.
+    /// The time if nothing were lost; 0 if only a run on one core can tell.
     pub(crate) ideal: u64,
     pub(crate) tasks: u64,
     /// Median and 99th percentile of the time that one call took, in a row of calls.
@@ -41,7 +41,7 @@ pub(crate) struct Sample {
 
 type Row = (&'static str, fn(&Setup, &str));
 
-/// All rows. A name is the row's, sizes and nanoseconds of an item after it.
+/// All rows. A name is the row's kind, followed by sizes and the nanoseconds of an item.
 pub(crate) const ROWS: &[Row] = &[
     ("loop-1000000x20", loops),
     ("loop-10000x1000", loops),
@@ -113,12 +113,12 @@ pub(crate) const ROWS: &[Row] = &[
     ("map-300000x0", map),
 ];
 
-/// The rows in which the code itself is measured between touches: no two runs are the same.
+/// The rows in which the time of the code between touches is measured: no two runs are the same.
 pub(crate) fn is_measured(row: &str) -> bool {
     row.ends_with("x0")
 }
 
-/// Those of them in which each thread fills a table of its own, block by block.
+/// Those of them in which each thread fills its own table, block by block.
 #[cfg(tine_sched)]
 pub(crate) fn has_tables(row: &str) -> bool {
     is_measured(row) && (row.starts_with("group") || row.starts_with("tables"))
@@ -132,7 +132,7 @@ pub(crate) fn numbers(name: &str) -> (usize, u64) {
     (number(items), number(nanos) as u64)
 }
 
-/// Has every thread of the pool start, and lets all of them be awake.
+/// Makes every thread of the pool start, and all of them be awake.
 fn all_there(s: &Setup) {
     for _ in 0..50 {
         machine::reset();
@@ -152,7 +152,7 @@ fn cool() {
 }
 
 impl Setup {
-    /// Measures `op`, which says how many tasks it has seen run; `tasks` are right.
+    /// Measures `op`, which returns how many tasks it has seen run; `tasks` is the right number.
     fn measure(&self, row: &str, phase: &str, tasks: u64, ideal: u64, op: impl FnOnce() -> u64) {
         machine::reset();
         let begun = now();
@@ -236,7 +236,7 @@ fn nested(s: &Setup, name: &str) {
     s.warm_and_cold(name, 100 * items as u64, ideal, op);
 }
 
-/// Whether a row is a loop of items of which some take much longer than others.
+/// Whether a row is a loop in which some items take much longer than others.
 pub(crate) fn is_uneven(row: &str) -> bool {
     row.starts_with("pareto") || row.starts_with("triangle") || row.starts_with("tail")
 }
@@ -265,7 +265,7 @@ pub(crate) fn uneven_items(name: &str, seed: u64) -> Vec<u64> {
     }
 }
 
-/// No shorter than an even share, nor than the longest.
+/// No shorter than an even share, and no shorter than the longest item.
 pub(crate) fn uneven_ideal(costs: &[u64], cores: usize) -> u64 {
     let longest = costs.iter().copied().max().unwrap_or(0);
     (costs.iter().sum::<u64>() / cores as u64).max(longest)
@@ -334,8 +334,8 @@ fn spawn_tree(s: &Setup, name: &str) {
     });
 }
 
-/// As many ordinary threads as cores, each of which calls short loops, trees of joins or scopes, or spawns tasks and waits for
-/// them, one call after the other.
+/// As many ordinary threads as cores, each of which calls short loops, trees of joins or scopes, or spawns
+/// tasks and waits for them, one call after the other.
 fn server(s: &Setup, name: &str) {
     let (items, nanos) = numbers(name);
     // Tasks are queued one by one, which takes the laboratory long.
@@ -388,7 +388,7 @@ fn server(s: &Setup, name: &str) {
     machine::reset();
     let begun = now();
     left.fetch_sub(1, SeqCst);
-    // This thread waits asleep: looking each few microseconds took a fiftieth of eight cores.
+    // This thread sleeps while it waits: a look every few microseconds took a fiftieth of eight cores.
     let ended = threads
         .into_iter()
         .map(|caller| caller.join().expect("a caller"));
@@ -575,8 +575,8 @@ fn again<T>(
     }
 }
 
-/// Of known answer: each thread counts its share of the items in a table of its own, of 256 KB, and
-/// nothing is shared. In place of a loop's looks around it touches a word of its own between two blocks.
+/// A row whose answer is known: each thread counts its share of the items in its own table of 256 KB,
+/// and nothing is shared. Instead of a loop's looks around, it touches its own word between two blocks.
 #[cfg(not(lab_rayon))]
 fn tables(s: &Setup, name: &str) {
     const PLACES: usize = 1 << 15;

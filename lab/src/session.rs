@@ -1,4 +1,4 @@
-//! Many rows on many machines, a process each.
+//! Many rows on many machines, each in a separate process.
 
 use crate::output;
 use crate::results::Results;
@@ -20,9 +20,9 @@ pub(crate) struct Options {
     lines: usize,
     jobs: usize,
     limit: u64,
-    /// By what all costs are multiplied.
+    /// The factor for all costs.
     scale: f64,
-    /// Whether costs are halved and doubled together only.
+    /// Whether costs are only halved and doubled together.
     together: bool,
 }
 
@@ -103,10 +103,10 @@ struct Task {
     seed: u64,
 }
 
-/// Runs all that is asked for; gives the records, and says what failed.
+/// Runs all that is asked for; returns the records, and what failed.
 fn collect(options: &Options) -> Result<String, String> {
-    // Addresses that do not differ from run to run: which words share a line, and which sites
-    // share an entry of a table, hangs on them.
+    // Addresses must not differ from run to run: they decide which words share a line, and which
+    // sites share an entry of a table.
     #[cfg(target_os = "linux")]
     // SAFETY: takes and gives numbers.
     unsafe {
@@ -202,7 +202,7 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     records.map(drop)
 }
 
-/// What uneven loops can come to at all.
+/// The best that uneven loops can reach.
 pub(crate) fn limit(options: &Options) -> Result<(), String> {
     let seeds = options.seed..options.seed + options.seeds;
     crate::limit::limits(&options.rows(), &options.cores(), seeds)
@@ -266,7 +266,7 @@ pub(crate) fn sensitivity(_: &Options) -> Result<(), String> {
     Err("there are no costs to change on the machine at hand".into())
 }
 
-/// A few rows, twice each: they end, their answers are right, and the second time is as the first.
+/// A few rows, twice each: they end, their answers are right, and the second run is equal to the first.
 pub(crate) fn check(options: &Options) -> Result<(), String> {
     let mut options = options.clone();
     if options.rows.is_empty() {

@@ -60,7 +60,7 @@ fn pools_in_a_child() {
         };
         assert_eq!(forked(again), 0);
     }
-    // A pool of one's own is gone, and says so.
+    // A pool that the program built is gone, and says so.
     let own = || {
         let panic = catch_unwind(AssertUnwindSafe(|| pool.install(use_nothing))).unwrap_err();
         assert!(panic.downcast_ref::<&str>().unwrap().contains("`fork`"));
@@ -90,14 +90,14 @@ fn pools_in_a_child() {
     assert_eq!(forked(handles.0), 0);
     drop(send);
     assert_eq!(forked(|| pool.install(use_nothing)), 1 << 8);
-    // From inside a parallel call, where the child leaves what it is in.
+    // From inside a parallel call; the child leaves that call.
     let inside = || forked(use_global);
     assert_eq!(join(inside, || ()).0, 0);
     assert_eq!(pool.install(inside), 0);
-    // Here all is as it was.
+    // Here everything is as before.
     pool.install(use_nothing);
     use_global();
-    // Ended in the child first, by no thread.
+    // Dropped in the child first, where it has no threads.
     let mut pool = Some(pool);
     assert_eq!(forked(|| drop(pool.take())), 0);
     let pool = pool.unwrap();

@@ -49,7 +49,7 @@ fn a_pool_without_work_is_quiet() {
             asleep < LOW,
             "{size} threads are busy beside a sleeping job"
         );
-        // One that waits for the other half of a join.
+        // A thread that waits for the other half of a join.
         let waiting = share(|span| {
             pool.join(|| (), || thread::sleep(span));
         });

@@ -462,7 +462,7 @@ fn a_lock_is_held_while_every_seat_wants_it() {
                     .is_some_and(|i| i >= current_num_threads())
             );
             assert_eq!(join(|| 1, || 2), (1, 2));
-            // What is spawned there is not lost.
+            // Jobs that are spawned there are not lost.
             let (send, receive) = mpsc::channel();
             join(|| spawn(move || send.send(7).unwrap()), || ());
             drop(held);
@@ -512,7 +512,8 @@ fn calls_from_inside_of_blocking_while_all_others_wait() {
         scope(|s| {
             s.spawn(|s| {
                 blocking(|| {
-                    // The caller of the scope takes one of them, and the thread in this one's place another.
+                    // The caller of the scope takes one of them, and the thread that replaces this thread takes
+                    // another.
                     (0..3).for_each(|_| s.spawn(|_| wait()));
                     until(|| begun.load(SeqCst) >= 2);
                     for round in 0..60 {
@@ -746,7 +747,7 @@ fn a_handle_is_joined_while_the_global_pool_is_full() {
             let first = spawn_join(move || drop(wants.lock().unwrap()));
             sleep(millis(10));
             let second = spawn_join(|| 5);
-            // Behind the first one, in a pool of one thread: it is run on a spare seat.
+            // Behind the first job, in a pool of one thread: it is run on a spare seat.
             assert_eq!(second.join().unwrap(), 5);
             drop(held);
             first.join().unwrap();

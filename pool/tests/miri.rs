@@ -76,7 +76,7 @@ fn scope_whose_tasks_spawn() {
     let pool = pool(3);
     for _ in 0..2 {
         let ran = AtomicUsize::new(0);
-        // Inside the pool: scopes within scopes would else be of the global one.
+        // Inside the pool: otherwise scopes within scopes would belong to the global pool.
         pool.in_place_scope(|scope| scope.spawn(|scope| grow(scope, &ran, 3)));
         assert_eq!(ran.into_inner(), 15 + 7);
     }
@@ -149,7 +149,7 @@ fn spawns_of_all_kinds() {
 #[test]
 fn handles() {
     let two = pool(2);
-    // What a task gives back may have been part of it.
+    // A task's result may have been part of the task.
     let kept: &'static mut [usize] = Box::leak(vec![1, 2, 3].into_boxed_slice());
     let given = two.spawn_join(move || kept).join().unwrap();
     given[1] = 7;
@@ -338,7 +338,7 @@ fn addresses_come_again() {
 /// must not end before them.
 #[test]
 fn z_threads_end() {
-    // Elsewhere than under Miri, other tests of this file may run at the same time, and take theirs.
+    // Without Miri, other tests of this file may run at the same time, and take their time.
     let (step, most) = if cfg!(miri) { (1000, 60) } else { (10, 6000) };
     let step = Duration::from_millis(step);
     let gone = |_: &usize| {

@@ -48,7 +48,7 @@ fn child(test: &str, more: u32) -> Command {
 /// From now on the process may start this many more threads.
 fn restrict(more: u32) {
     // A user that runs nothing else on this machine, so that only these threads count. The raw call
-    // is for the calling thread alone, which is the one that starts others.
+    // affects only the calling thread, which starts the others.
     let user = 0x4000_0000 + std::process::id();
     // SAFETY: takes numbers and touches no memory.
     let privileged = unsafe { libc::geteuid() } == 0;
@@ -68,7 +68,7 @@ fn restrict(more: u32) {
     assert_eq!(failed, 0, "{}", std::io::Error::last_os_error());
     let (hold, held) = mpsc::channel::<()>();
     let held = std::sync::Mutex::new(held);
-    // That it is so: as many as are allowed can be started, and no more.
+    // Checks the limit: as many threads as allowed can be started, and no more.
     thread::scope(|s| {
         let start = || {
             let block = || ignore(held.lock().unwrap().recv());
@@ -78,7 +78,7 @@ fn restrict(more: u32) {
         drop(hold);
         assert_eq!(started, more as usize, "the limit does not hold");
     });
-    // The system counts a thread until it is gone altogether.
+    // The system counts a thread until it is completely gone.
     until_gone();
 }
 

@@ -144,7 +144,7 @@ fn futures_of_a_token_are_woken_once_and_leave_nothing_behind() {
 
 #[test]
 fn children_come_and_go_and_each_that_is_left_is_stopped() {
-    // Some places are given away again, and some lists are empty for a while.
+    // Some places are reused, and some lists are empty for a while.
     for keep in [1, 2, 3, 7, 500] {
         let parent = StopToken::new();
         let mut old = Vec::new();
@@ -162,7 +162,7 @@ fn children_come_and_go_and_each_that_is_left_is_stopped() {
         parent.stop();
         assert!(old.iter().all(StopToken::is_stopped));
         assert!(!untouched.is_stopped());
-        // Those that are born late are stopped too, and those that die late disturb none.
+        // Children that are made late are stopped too, and children that are dropped late disturb no others.
         let late: Vec<_> = (0..10).map(|_| parent.child()).collect();
         old.clear();
         let later = parent.child();
@@ -323,7 +323,7 @@ fn the_token_travels_with_stolen_halves_and_into_other_pools() {
     within(|| {
         let token = StopToken::new();
         let barrier = Barrier::new(2);
-        // The halves meet, so each is on a thread of its own.
+        // The halves meet, so each runs on its own thread.
         let meet = || {
             barrier.wait();
             assert!(!stop::requested());
@@ -446,7 +446,7 @@ fn a_scope_whose_task_panics_while_it_is_stopped_panics() {
                 })
             })
         }));
-        // The tasks may all have been dropped unbegun.
+        // All tasks may have been dropped before they began.
         if let Err(payload) = result {
             assert_eq!(payload.downcast_ref(), Some(&"on purpose"));
         }
@@ -465,7 +465,7 @@ fn tokens_inside_of_one_another() {
         join(|| 1, || 2)
     });
     assert_eq!(both, Ok((1, 2)));
-    // The outer one ends what is inside the inner one, and that call too.
+    // The outer token ends the computation under the inner token, and its own call too.
     let inner = StopToken::new();
     let ended = with_token(&outer, || {
         let _ = with_token(&inner, || {
@@ -524,7 +524,8 @@ fn handles_under_tokens() {
     token.stop();
     assert_eq!(job.join().unwrap(), Err(Stopped::default()));
 
-    // One that was spawned inside ends with what it was spawned in, and ends who waits for it there.
+    // A job that was spawned inside ends with the computation that it was spawned in, and ends a thread that
+    // waits for it there.
     let token = StopToken::new();
     let result = with_token(&token, || {
         let job = spawn_join(|| {
@@ -572,7 +573,7 @@ fn a_dropped_handle_stops_its_job() {
 #[test]
 fn the_first_of_two_stops_the_other() {
     within(|| {
-        // On the global pool, if it has two threads: one that runs the slow one runs nothing else.
+        // On the global pool, if it has two threads: a thread that runs the slow job runs nothing else.
         let rounds = if tine_pool::current_num_threads() > 1 {
             50
         } else {
@@ -599,7 +600,8 @@ fn the_first_of_two_stops_the_other() {
             select(spawn_async(|| 1), spawn_async(slow)).join()
         });
         assert!(matches!(first, First::Left(Ok(Ok(1)))));
-        // On a worker that runs the one whose end is the other's, which has begun elsewhere.
+        // On a worker that runs the slow job, which ends only because the quick job ends; that one has
+        // begun elsewhere.
         let pool = tine_pool::ThreadPoolBuilder::new()
             .num_threads(2)
             .build()

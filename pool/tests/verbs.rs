@@ -590,7 +590,7 @@ fn a_builder_that_panics_leaves_no_thread_behind() {
             format!("named-{index}")
         });
     catch_unwind(AssertUnwindSafe(|| builder.build())).unwrap_err();
-    // Disconnected: all that the pool had is dropped, so its threads are gone.
+    // Disconnected: everything that the pool owned is dropped, so its threads are gone.
     let limit = Duration::from_secs(60);
     assert_eq!(
         count.recv_timeout(limit),

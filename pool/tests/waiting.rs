@@ -111,7 +111,7 @@ fn something_is_made_once_in_parallel() {
                 kind
             })
         };
-        // Both halves may meet in the initialiser; and others hold a lock of their own.
+        // Both halves may meet in the initialiser; and others hold their own locks.
         assert_eq!(join(make, make), (kind, kind));
         if let Ok(cells) = generation.try_lock() {
             cells[kind as usize % 8].get_or_init(|| {
@@ -391,7 +391,7 @@ fn strangers_are_moved_many_times() {
                             scope(|inner| {
                                 for _ in 0..3 {
                                     inner.spawn(move |_| {
-                                        // Above the inner scope's own, on whatever seat.
+                                        // Above the inner scope's own tasks, on whatever seat.
                                         outer.spawn(move |_| ignore(run.fetch_add(1, SeqCst)));
                                         nested(i);
                                     });
@@ -457,7 +457,7 @@ fn a_waiter_publishes_for_the_thief_that_it_waits_for() {
             || spin_until(&stuck),
             || {
                 stolen.store(true, SeqCst);
-                // The threads that asked for work have had it: what is pushed from here on stays private.
+                // The threads that asked for work have got it: jobs that are pushed from here on stay private.
                 (0..50).for_each(|_| ignore(join(|| (), || ())));
                 join(
                     || {
@@ -554,7 +554,7 @@ fn an_owner_finds_the_tasks_that_it_has_brought_home() {
                 t.spawn(|| (0..8).for_each(|_| s.spawn(|_| one())));
             });
             yield_now();
-            // A scope inside, to which none of them belongs.
+            // An inner scope, to which none of these tasks belongs.
             scope(|s| s.spawn(|_| one()));
         });
         assert_eq!(done.into_inner(), 9);
@@ -572,7 +572,8 @@ fn an_owner_finds_the_tasks_that_it_has_stolen_back() {
         pool.scope(|s| {
             thread::scope(|t| {
                 t.spawn(|| {
-                    // The other thread takes this, pushes tasks, and runs none of them before the owner has run all.
+                    // The other thread takes this, pushes tasks, and runs none of them before the owner has run
+                    // all.
                     s.spawn(move |s| {
                         for _ in 0..8 {
                             s.spawn(move |_| {

@@ -61,7 +61,7 @@ impl Drop for Lasting {
     }
 }
 
-/// What a closure owns: it counts runs, and its end.
+/// Owned by a closure: counts the runs of the closure, and its end.
 pub(crate) struct Token {
     record: &'static Record,
     frame: Option<&'static Frame>,

@@ -138,7 +138,7 @@ fn keep_addresses() {
     eprintln!("not begun again: {error}");
 }
 
-/// Runs one schedule and reports all about it.
+/// Runs one schedule and reports everything about it.
 fn again(program: Program, schedule: u64) -> ! {
     println!("{program}");
     let program = Box::leak(Box::new(program));

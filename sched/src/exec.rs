@@ -80,7 +80,7 @@ pub(crate) fn program(program: &'static Program) {
         handlers(i, spec);
     }
     check::all_has_ended();
-    // The threads of the global pool stay, and so do its spare ones: up to this many.
+    // The threads of the global pool stay, and so do its spare threads: up to this many.
     const SPARES: usize = 64;
     let most = program.global.map_or(0, |g| g.threads + SPARES);
     if rt::living() > 1 + most {
@@ -151,8 +151,8 @@ enum Within<'a, 's> {
     Fifo(&'a ScopeFifo<'s>, &'static Frame, Base),
 }
 
-/// Where a scope's tasks run: the pool, by its number, and how many threads it has. A block that spawns into the scope
-/// may run elsewhere, inside of `blocking`.
+/// Where a scope's tasks run: the pool, by its number, and how many threads it has. A block that spawns into the
+/// scope may run elsewhere, inside `blocking`.
 #[derive(Clone, Copy)]
 struct Base {
     home: Option<usize>,
@@ -592,7 +592,7 @@ fn finish(result: thread::Result<u64>, body: &Block) -> u64 {
     got
 }
 
-/// `only`: the seat whose closure alone runs the body. An inner `None` stands for no seat at all.
+/// `only`: if set, only the closure for this seat runs the body. An inner `None` stands for no seat at all.
 fn broadcast(
     id: usize,
     body: &'static Block,

@@ -48,7 +48,7 @@ enum On {
 
 struct Inventor {
     random: Random,
-    /// The verbs of this program, and how often each.
+    /// The verbs of this program, and how often each occurs.
     weights: Vec<(Kind, u64)>,
     left: i32,
     next: usize,
@@ -121,7 +121,7 @@ const KINDS: [Kind; 26] = [
 /// The program of this seed. Kinds of steps whose names stand in `no` are left out.
 pub(crate) fn invent(seed: u64, no: &[String]) -> Program {
     let mut random = Random::new(seed ^ 0x7052_6f67);
-    // A few kinds for each program, so that they meet often.
+    // A few kinds for each program, so that they often meet.
     let weights: Vec<(Kind, u64)> = KINDS
         .iter()
         .map(|&kind| {
@@ -291,7 +291,7 @@ impl Inventor {
         Verb::Work(self.random.of(&[10, 100, 1000, 20_000, 1_000_000]))
     }
 
-    /// A step of this kind, if it may stand here.
+    /// A step of this kind, if it is allowed here.
     fn of_kind(&mut self, kind: Kind, place: Place) -> Option<Verb> {
         // A free function needs a pool to go to.
         let threads = self.threads(place.on);

@@ -9,7 +9,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use tine_iter::pipeline;
 
-/// Runs `len` items through four stages, at most `limit` under way; then once more as a batched one.
+/// Runs `len` items through four stages, with at most `limit` under way; then again, in batches.
 pub(crate) fn run(id: usize, flow: Flow, len: u64, limit: usize) -> u64 {
     once(id, flow, len, limit, true);
     if !matches!(flow, Flow::Meets) {

@@ -133,7 +133,7 @@ pub(crate) enum Verb {
     Yield {
         local: bool,
     },
-    /// What follows panics somewhere; the panic ends here.
+    /// The block panics somewhere; the panic ends here.
     Catch(Block),
     Panic,
     Sleep(u64),
@@ -145,7 +145,7 @@ pub(crate) enum Verb {
     Refuse(usize),
 }
 
-/// How the global pool comes about.
+/// How the global pool is made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Global {
     pub(crate) threads: usize,
@@ -153,14 +153,14 @@ pub(crate) struct Global {
     pub(crate) lazy: bool,
 }
 
-/// A pool of its own.
+/// A separate pool.
 #[derive(Clone, Debug)]
 pub(crate) struct Pool {
     pub(crate) threads: usize,
     pub(crate) greedy: bool,
     pub(crate) start: Option<Block>,
     pub(crate) exit: Option<Block>,
-    /// Ended by `shutdown`, else dropped.
+    /// Ended by `shutdown`, or else dropped.
     pub(crate) shutdown: bool,
 }
 

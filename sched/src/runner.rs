@@ -35,7 +35,7 @@ pub(crate) struct Runner<T> {
 
 struct Slot {
     output: File,
-    /// Written by the child: how many points there were, and a print of its schedule.
+    /// Written by the child: how many points there were, and a hash of its schedule.
     steps: *mut [u64; 2],
     free: bool,
 }

@@ -1,5 +1,5 @@
-//! Programs that are written down, not invented: one for each fault that was found in the pool
-//! before, as small as possible.
+//! Programs that are written by hand, not invented: one for each fault that was once found in the
+//! pool, as small as possible.
 
 mod bridges;
 mod inside;
@@ -109,7 +109,7 @@ pub(crate) fn all() -> Vec<Scene> {
                 )])],
             },
         ),
-        // A guest waits for another pool, which waits for all seats of the guest's.
+        // A guest waits for another pool, which waits for all seats of the guest's pool.
         scene(
             "c-guest-abroad",
             Program {
@@ -124,7 +124,7 @@ pub(crate) fn all() -> Vec<Scene> {
                 )])],
             },
         ),
-        // Exit handlers work on.
+        // Exit handlers go on working.
         scene(
             "e-exit-handlers-work",
             Program {
@@ -150,7 +150,7 @@ pub(crate) fn all() -> Vec<Scene> {
                 threads: vec![block([Verb::Install(0, Vec::new())])],
             },
         ),
-        // Threads that leave write to each other, and each letter is its writer's.
+        // Threads that leave write to each other, and each letter belongs to its writer.
         scene(
             "letters-among-those-that-leave",
             Program {
@@ -162,7 +162,7 @@ pub(crate) fn all() -> Vec<Scene> {
                 threads: vec![Vec::new()],
             },
         ),
-        // A thread that leaves reads the letter to one that has gone, and the letter writes to all.
+        // A thread that leaves reads the letter to a thread that has gone, and the letter writes to all.
         scene(
             "letter-that-writes-to-all",
             Program {
@@ -234,7 +234,7 @@ pub(crate) fn all() -> Vec<Scene> {
                 threads: vec![block([meet(80, 30)])],
             },
         ),
-        // All seats blocked by what an ordinary thread holds across a call.
+        // All seats are blocked by a lock that an ordinary thread holds across a call.
         scene(
             "seats-blocked",
             Program {
@@ -326,7 +326,7 @@ pub(crate) fn all() -> Vec<Scene> {
                 ],
             },
         ),
-        // The thread that is back from blocking waits for a spare one that is not.
+        // The thread that is back from blocking waits for a spare thread that is still inside `blocking`.
         scene(
             "blocking-below-a-wait",
             Program {
@@ -338,7 +338,7 @@ pub(crate) fn all() -> Vec<Scene> {
                 )]))])],
             },
         ),
-        // A thread on a spare seat blocks when the one is back in whose place it came, and waits for it.
+        // A thread on a spare seat blocks when the thread that it replaced is back, and waits for that thread.
         scene(
             "spare-thread-blocks",
             Program {
@@ -387,7 +387,7 @@ pub(crate) fn all() -> Vec<Scene> {
                 threads: Vec::new(),
             },
         ),
-        // All threads are wanted, one after the other, for what stuck owners keep to themselves.
+        // All threads are needed, one after the other, for jobs that stuck owners keep to themselves.
         scene(
             "all-items-meet",
             Program {
@@ -403,8 +403,8 @@ pub(crate) fn all() -> Vec<Scene> {
                 )])],
             },
         ),
-        // A thread that waits for its part of the loop is the last that does not block, and what the others
-        // wait for lies elsewhere.
+        // The last thread that does not block waits for its part of the loop, and the items that the others
+        // wait for lie elsewhere.
         scene(
             "some-items-meet",
             Program {

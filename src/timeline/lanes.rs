@@ -15,7 +15,7 @@ use tine_pool::trace::{self, Act, Event, What};
 pub struct Timeline {
     pub(super) took: u64,
     pub(super) lanes: Vec<Lane>,
-    /// How many seats the pool has that the call was made in; `None` if it was made in none.
+    /// The number of seats of the pool in which the call was made; `None` if it was made outside every pool.
     pub(super) seats: Option<usize>,
     missed: usize,
 }

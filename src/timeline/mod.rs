@@ -42,7 +42,7 @@ use tine_pool::{current_num_threads, current_thread_index};
 /// assert_eq!(timeline.missed(), 0);
 /// ```
 pub fn record<R>(work: impl FnOnce() -> R) -> (R, Timeline) {
-    // Outside of a pool the global one is not asked yet: `work` may be what makes it.
+    // Outside every pool the global pool is not asked yet: `work` may be what builds it.
     let seats = current_thread_index().map(|_| current_num_threads());
     let recording = Recording::new();
     let result = work();

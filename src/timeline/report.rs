@@ -1,4 +1,4 @@
-//! The numbers of a recording that tell why something is not faster.
+//! The numbers of a recording that show why a call is not faster.
 #![forbid(unsafe_code)]
 
 use crate::timeline::lanes::{Lane, Timeline};
@@ -20,8 +20,8 @@ use tine_pool::loops::global_threads;
 pub struct Report {
     /// How long it took.
     pub took: Duration,
-    /// The number of seats of the pool in which the recorded call was made; outside of any pool, of the global
-    /// pool. Seats of other pools are not counted, but the work of their threads is.
+    /// The number of seats of the pool in which the recorded call was made; of the global pool, if that was
+    /// outside every pool. Seats of other pools are not counted, but the work of their threads is.
     pub seats: usize,
     /// How many cores were at work on average: busy time divided by the time taken.
     pub effective_cores: f64,
@@ -35,7 +35,7 @@ pub struct Report {
     pub longest_block: Duration,
     /// The time in which no thread worked on a seat, added up over all seats.
     pub idle: Duration,
-    /// The time in which at most one thread worked: what more threads cannot shorten.
+    /// The time in which at most one thread worked: more threads cannot shorten it.
     pub alone: Duration,
 }
 

@@ -54,7 +54,7 @@ pub(super) fn pair(events: &[Event], took: u64) -> Vec<Span> {
     spans
 }
 
-/// A span ends whose beginning was not recorded: it holds all that is closed so far.
+/// Closes a span whose beginning was not recorded: it holds all spans that are closed so far.
 fn wrap(spans: &mut Vec<Span>, open: &mut [usize], act: Act, end: &Event) {
     open.iter_mut().for_each(|at| *at += 1);
     spans.iter_mut().for_each(|span| span.depth += 1);
@@ -90,8 +90,8 @@ pub(super) fn alone(spans: &[Span], act: Act) -> u64 {
     at_it.map(Span::own).sum()
 }
 
-/// When a thread begins to work (1) and ceases to (-1), in any order. A span that is no work, within
-/// one that is, is a pause.
+/// When a thread begins to work (1) and stops working (-1), in any order. A span that is not work is a
+/// pause if it lies within a span that is.
 fn turns(spans: &[Span]) -> Vec<(u64, i64)> {
     let mut turns = Vec::new();
     let mut above: Vec<i64> = Vec::new();
@@ -105,8 +105,7 @@ fn turns(spans: &[Span]) -> Vec<(u64, i64)> {
     turns
 }
 
-/// For how much of the time that it `took` one thread worked at most, of the threads with these
-/// spans.
+/// For how much of the time `took` at most one of the threads with these spans worked.
 pub(super) fn one_at_most<'a>(threads: impl Iterator<Item = &'a [Span]>, took: u64) -> u64 {
     let mut turns: Vec<(u64, i64)> = threads.flat_map(turns).collect();
     turns.push((took, 0));

@@ -1,4 +1,4 @@
-//! A picture of a recording: a row for each thread, a colour for each thing that it may be doing.
+//! A picture of a recording: a row for each thread, a colour for each thing that a thread may be doing.
 //!
 //! ```text
 //!  What the threads did: 12.3 ms in all, 1.62 cores busy on average
@@ -161,7 +161,7 @@ fn axis(svg: &mut String, took: u64, height: f64) {
     }
 }
 
-/// A step of 1, 2 or 5 times a power of ten, so that about eight steps make `took`.
+/// A step of 1, 2 or 5 times a power of ten: about eight steps make up `took`.
 fn round_step(took: u64) -> u64 {
     let mut power = 1;
     loop {
@@ -239,7 +239,7 @@ struct Wake {
     there: u64,
 }
 
-/// The sleeps of all rows that another thread ended: the last call to a sleeping seat counts.
+/// The sleeps, of all rows, that another thread ended: the last call to a sleeping seat counts.
 fn wakes(lanes: &[Lane]) -> Vec<Wake> {
     let mut calls = Vec::new();
     for (by, lane) in lanes.iter().enumerate() {
@@ -271,7 +271,7 @@ fn wakes(lanes: &[Lane]) -> Vec<Wake> {
     wakes
 }
 
-/// A line to the sleeper, and how long it took to be there.
+/// A line to the sleeper, and how long the sleeper took to run.
 fn wake_up(svg: &mut String, wake: &Wake, took: u64) {
     let row = |nth: usize| TOP + ROW * nth as f64;
     let (x, end) = (place(wake.at, took), place(wake.there, took));

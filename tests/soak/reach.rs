@@ -498,8 +498,8 @@ fn first_of_two(random: &mut Random, _: &Common) {
     let left = random.below(2) == 0;
     let len = random.below(2000);
     let quick = move || (0..len).into_par_iter().map(|n| n ^ 1).max();
-    // It lets other jobs run in between: where jobs that never end have all threads of a pool, no
-    // other one would ever begin.
+    // It lets other jobs run in between: if jobs that never end had all threads of a pool, no other
+    // job would ever begin.
     let slow = || {
         while !tine::stop::requested() {
             (0..100_u32)

@@ -1,4 +1,4 @@
-//! Images: rows with those around them, tiles.
+//! Images: rows with the rows around them, and tiles.
 
 use crate::inputs::bytes;
 use crate::table::{Table, run};
@@ -50,7 +50,7 @@ pub fn rows(table: &mut Table) {
             );
             assert!(ours == alone && theirs == alone);
         }
-        // A tile of the image that lies on its side is read by columns.
+        // A tile of the transposed image is read by columns.
         let name = format!("par_tiles_mut, {width} × {height} pixels transposed");
         if table.wants(&name) {
             let [ours, theirs, alone] = &mut outs;
@@ -58,7 +58,8 @@ pub fn rows(table: &mut Table) {
                 &name,
                 run(|| {
                     ours.par_tiles_mut(height, (64, 64)).for_each(|mut tile| {
-                        // As the loop has them: by value, so that no pixel written may change them.
+                        // By value, as in the loop, so that the compiler knows that writing a pixel does not
+                        // change them.
                         let (left, width, from) = (tile.x().start, width, &image[..]);
                         for (y, row) in tile.rows_mut() {
                             for (x, out) in row.iter_mut().enumerate() {

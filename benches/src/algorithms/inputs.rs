@@ -1,4 +1,4 @@
-//! Numbers, the same each time.
+//! Numbers, the same in each run.
 
 /// Numbers in no order, below `below`.
 pub fn numbers(len: usize, below: u64) -> Vec<u64> {

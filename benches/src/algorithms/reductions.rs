@@ -18,7 +18,7 @@ fn by_loop(bytes: &[u8]) -> [u64; 256] {
     counts
 }
 
-/// As it is done where a fold by value is too dear.
+/// As users write it where a fold by value costs too much.
 fn by_chunks(bytes: &[u8]) -> [u64; 256] {
     use rayon::prelude::*;
     let chunk = bytes.len().div_ceil(16).max(1);

@@ -1,4 +1,4 @@
-//! Slices that are looked at.
+//! Algorithms that only read slices.
 
 use crate::inputs::{bytes, numbers, sorted};
 use crate::table::{Table, run};

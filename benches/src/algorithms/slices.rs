@@ -1,4 +1,4 @@
-//! Slices that change.
+//! Algorithms that change slices.
 
 use crate::inputs::{numbers, sorted};
 use crate::table::{Table, on_copy, run};

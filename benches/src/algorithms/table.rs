@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tine_bench::machine::{self, Calm};
 use tine_bench::report;
 
-/// How many rounds a row has at most, and how long it goes on beyond those that were asked for.
+/// The greatest number of rounds of a row, and how long it goes on after the requested rounds.
 const MANY: usize = 3_000;
 const LONG: Duration = Duration::from_millis(300);
 
@@ -37,7 +37,7 @@ pub fn on_copy<'a, T: Clone, R>(input: &'a T, mut work: impl FnMut(&mut T) -> R 
     })
 }
 
-/// What a run is asked for, and what it has found.
+/// The options of a run, and its findings.
 pub struct Table {
     pub words: Vec<String>,
     pub rounds: usize,
@@ -69,8 +69,8 @@ impl Table {
         let mut runs = [ours, rayon, alone];
         let mut times = [const { Vec::new() }; 3];
         let start = Instant::now();
-        // The first round is for getting to know each other; the first in turn changes. Short rows
-        // have more rounds.
+        // The first round is warm-up; the candidate that begins changes from round to round. Short
+        // rows have more rounds.
         for round in 0..=MANY {
             if round > self.rounds && start.elapsed() > LONG {
                 break;

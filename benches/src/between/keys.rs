@@ -11,14 +11,14 @@ const SIZES: [usize; 8] = [
     1000, 3000, 10_000, 30_000, 100_000, 150_000, 300_000, 1_000_000,
 ];
 
-/// What comes N-th among numbers that are all different and in no order.
+/// The N-th of numbers that are all different and in no order.
 pub fn mixed(n: u64) -> u64 {
     let z = (n ^ (n >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
 }
 
-/// Keys, and what each comes with.
+/// Keys, and the value of each.
 struct Input {
     keys: Vec<u64>,
     pairs: Vec<(u64, u64)>,
@@ -32,7 +32,7 @@ fn input(size: usize, key: impl Fn(u64, u64) -> u64) -> Input {
     Input { keys, pairs }
 }
 
-/// Ranks up to `size`, each as frequent as it is small.
+/// Ranks up to `size`; rank N comes about 1/N as often as rank 1.
 fn zipf(n: u64, size: u64) -> u64 {
     let unit = (mixed(n) >> 11) as f64 / (1u64 << 53) as f64;
     (size as f64).powf(unit) as u64

@@ -1,5 +1,5 @@
-//! Sizes between those of the other tables, against the plain loop: where a way of working changes
-//! with the size of its input, a size just beyond the change may be slow though its neighbours are not.
+//! Sizes between those of the other tables, against the plain loop: where the method changes with the
+//! size of the input, a size just beyond the change may be slow although its neighbours are not.
 //!
 //! `between [WORD…] [--sizes N,N,…] [--rounds N]`: calls whose name, or kind of keys, contains a
 //! word given. A whole run writes its table into `benches/TABLES.md` if the machine was quiet.

@@ -29,13 +29,13 @@ pub fn pair<'a, A, B>(
     }
 }
 
-/// What a run is asked for, and what it has found.
+/// The options of a run, and its findings.
 pub struct Asked {
     pub words: Vec<String>,
     pub sizes: Option<Vec<usize>>,
     pub rounds: usize,
     looks: Vec<Calm>,
-    /// How many sizes were measured again, as the machine was not quiet.
+    /// How many sizes were measured again because the machine was not quiet.
     again: usize,
     text: String,
 }
@@ -56,7 +56,7 @@ impl Default for Asked {
 /// How many times a size is measured at most, until the machine is quiet after it.
 const TRIES: usize = 5;
 
-/// A line of a table: the call, and what it took at each size.
+/// A line of a table: the call, and its time at each size.
 type Line = (String, Vec<String>);
 
 /// A kind of input: its name, its sizes, and what a child does with one of them.
@@ -94,8 +94,8 @@ impl Asked {
         self.words.is_empty() || self.words.iter().any(has)
     }
 
-    /// Measures all calls on inputs of one kind. Each size has a process of its own: what a call has learnt of
-    /// itself, and what the allocator keeps, are of that size alone, as in a program that does one thing.
+    /// Measures all calls on inputs of one kind. Each size has its own process: so what a call has learnt, and
+    /// what the allocator keeps, come from that size only, as in a program that does one thing.
     pub fn kind(&mut self, nth: usize, kind: &Kind) -> io::Result<()> {
         let sizes = self.sizes.clone().unwrap_or_else(|| kind.sizes.to_vec());
         let mut lines: Vec<Line> = Vec::new();
@@ -122,8 +122,8 @@ impl Asked {
         Ok(())
     }
 
-    /// What a child finds for one size, and a look at the machine after it. Where that was not quiet, the size is
-    /// measured again. `None` if no call is asked for.
+    /// What a child finds for one size, and a look at the machine afterwards. If the machine was not quiet, the
+    /// size is measured again. `None` if no call is asked for.
     fn in_calm(&mut self, nth: usize, size: usize) -> io::Result<Option<(String, Calm)>> {
         let mut tries = 0;
         loop {
@@ -148,7 +148,7 @@ impl Asked {
         }
     }
 
-    /// Loop and call in turns; the median of the quotients, and in brackets the quotient of the best.
+    /// Loop and call in turns; the median of the quotients, and in brackets the quotient of the best times.
     fn measure(&self, size: usize, pair: &mut Pair<'_>) {
         let repeat = (150_000 / size).max(1);
         let per_call = |work: &mut dyn FnMut()| {
@@ -157,7 +157,7 @@ impl Asked {
             start.elapsed().as_secs_f64() * 1e6 / repeat as f64
         };
         let (mut loops, mut calls) = (Vec::new(), Vec::new());
-        // The first rounds are for getting to know each other.
+        // The first rounds are warm-up.
         for round in -2..self.rounds as isize {
             let (by_loop, call) = (per_call(&mut pair.by_loop), per_call(&mut pair.call));
             if round >= 0 {

@@ -1,11 +1,12 @@
-//! Streams larger than memory: how long calls by key take, and the most memory of their process, however many items come.
+//! Streams larger than memory: how long calls by key take, and the most memory of their process, however many
+//! items come.
 //!
 //! ```text
 //! cargo run --release --ignore-rust-version --bin beyond
 //! cargo run --release --ignore-rust-version --bin beyond -- distinct --rounds 3
 //! ```
 //!
-//! Each call runs in a process of its own. Where words are given, only rows whose name contains one of them are run.
+//! Each call runs in a separate process. If words are given, only rows whose name contains one of them run.
 #![forbid(unsafe_code)]
 
 use std::env;
@@ -17,7 +18,8 @@ use tine_collections::ParHashMap;
 use tine_collections::prelude::*;
 use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
 
-/// What is called, with a number of items and of keys. It returns the number of keys that it found.
+/// The function that is called, with a number of items and of keys. It returns the number of keys that it
+/// found.
 struct Row {
     name: &'static str,
     items: u64,
@@ -25,7 +27,7 @@ struct Row {
     call: fn(u64, u64) -> usize,
 }
 
-/// Numbers as if by chance.
+/// Pseudo-random numbers.
 fn mix(n: u64) -> u64 {
     let n = n.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let n = (n ^ n >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -6,15 +6,15 @@
 //! instructions --accept        counts, and writes what it found into instructions.tsv
 //! ```
 //!
-//! Time says little on a machine that others use, a count says the same each day. It says nothing of
-//! caches, of mispredicted branches and of what threads do to each other: for that are the tables.
-//! Each workload runs in a process of its own, a few times to warm up and once to be counted: what
-//! is counted is what the calling thread does between the beginning of that call and its end.
+//! Times say little on a machine that others use; a count is the same each day. It says nothing
+//! about caches, mispredicted branches and the effects of threads on each other: the tables are for
+//! these. Each workload runs in a separate process, a few times to warm up and once to be counted.
+//! The count covers what the calling thread does between the beginning and the end of that call.
 //!
-//! How a loop is cut depends on the clock, and so would the counts, by a factor: here each loop is one
-//! piece (`with_min_len`), so that what is counted is the call and what is done for an item. Of a few
-//! counts the least stands; a row whose counts differ by more than the limit is said to be unsteady,
-//! and neither compared nor accepted: what was accepted of it before still stands.
+//! How a loop is cut depends on the clock, and so would the counts, by a factor. So each loop here is
+//! one piece (`with_min_len`), and the count covers the call and the work for each item. The least of
+//! a few counts is used. A row whose counts differ by more than the limit is reported as unsteady, and
+//! is neither compared nor accepted: its last accepted count stays.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
@@ -30,9 +30,9 @@ use tine_iter::prelude::*;
 
 /// What a row may have grown by.
 const LIMIT: f64 = 0.03;
-/// How many counts are taken; the least stands.
+/// How many counts are taken; the least is used.
 const COUNTS: usize = 3;
-/// A workload runs so often before it is counted.
+/// A workload runs this number of times before it is counted.
 const WARM: usize = 3;
 /// After this time the pool's thread is asleep, under callgrind too.
 const ASLEEP: Duration = Duration::from_millis(300);
@@ -165,7 +165,7 @@ fn get() {
     black_box(found.count());
 }
 
-/// Callgrind counts from when this is entered until it is left.
+/// Callgrind counts from the entry of this function to its exit.
 #[inline(never)]
 fn measured(work: fn()) {
     black_box(work)();

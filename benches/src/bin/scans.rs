@@ -13,7 +13,7 @@ use rayon::slice::ParallelSliceMut as _;
 use tine_bench_spin::busy;
 use tine_iter::scan::{ParallelScan as _, ParallelScanMut as _};
 
-/// Work of this many nanoseconds, whose result cannot be known beforehand.
+/// Work of N nanoseconds, whose result the compiler cannot compute in advance.
 mod tine_bench_spin {
     use std::hint::black_box;
     use std::sync::OnceLock;
@@ -127,7 +127,7 @@ fn in_place(n: usize) {
         1_000_000 => "goal: 0.6 of the loop, 0.95 of rayon",
         _ => "goal: 1.05 of the loop and 100 ns",
     };
-    // Each case has a slice of its own, scanned again and again: wrapping is not an error here.
+    // Each case has its own slice, which is scanned again and again: wrapping is not an error here.
     let mut slices = [numbers(n), numbers(n), numbers(n)];
     let [a, b, c] = &mut slices;
     let refill = |v: &mut Vec<u64>| {

@@ -7,10 +7,10 @@
 //! sorts --cutoffs                short inputs on one thread and on two, against std, printed
 //! ```
 //!
-//! Each number of threads is a child process, in which all contenders sort the
-//! same input in turn, round by round, each first in its turn. A cell is the
-//! median time; a ratio is the median of the ratios within single rounds. Extra
-//! memory is what the peak of a fresh child grows by while it sorts once.
+//! Each number of threads is a child process, in which all contenders sort the same input in turn,
+//! round by round; the contender that begins changes from round to round. A cell is the median
+//! time; a ratio is the median of the ratios within single rounds. Extra memory is the growth of a
+//! fresh child's peak while it sorts once.
 
 use std::cmp::Ordering;
 use std::fmt::Write as _;
@@ -27,7 +27,7 @@ use voracious_radix_sort::RadixSort as _;
 
 /// The pool sizes of the whole table; the last has more threads than cores.
 const THREADS: [usize; 3] = [1, 2, 8];
-/// In this order the columns stand.
+/// The order of the columns.
 const WHO: [&str; 10] = [
     "tine",
     "tine-u",
@@ -44,7 +44,7 @@ const WHO: [&str; 10] = [
 /// A name and what it does.
 type Contender<'a, T> = (&'static str, &'a dyn Fn(&mut [T]));
 
-/// What this process is to do with the rows.
+/// What this process does with the rows.
 enum Task {
     /// Time those whose names contain a word.
     Time { row: String, rounds: usize },
@@ -289,7 +289,7 @@ fn rows(task: &Task, threads: usize) {
     task.own("String, 10⁶ of 16 characters", hex, &[]);
     let many = || pattern("random", 10 * MILLION);
     task.own("u64, 10⁷ random", many, &radix);
-    // On other numbers of threads these would take minutes and say little more.
+    // On other numbers of threads these would take minutes and show little more.
     if threads == 2 {
         task.compare("u64 compared, 10⁷ random", many, u64::cmp);
         types(task, threads, "10⁷", 10 * MILLION);
@@ -361,7 +361,7 @@ const SIZES: [usize; 13] = [
     1 << 18,
 ];
 
-/// A sort, and the same with the number of the pool it is to run on.
+/// A sort, and the same sort with the number of the pool that it runs on.
 type Sort<T> = fn(&mut [T]);
 type Placed<'a, T> = (usize, &'a (dyn Fn(&mut [T]) + Sync));
 
@@ -427,7 +427,7 @@ fn around<T: Clone + Send>(
     println!();
 }
 
-/// What the cut-offs of `iter/src/sort` are judged by.
+/// The figures by which the cut-offs of `iter/src/sort` are judged.
 fn cutoffs() {
     fn own<T: Ord + Clone + Send>(name: &str, element: fn(u64) -> T) {
         let sorts: [Sort<T>; 4] = [

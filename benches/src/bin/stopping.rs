@@ -1,4 +1,4 @@
-//! What tokens cost, and how soon they are obeyed.
+//! What tokens cost, and how soon a stop takes effect.
 //!
 //! ```text
 //! cargo run --release --ignore-rust-version --bin stopping

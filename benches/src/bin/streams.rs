@@ -17,7 +17,7 @@ use tine_bench::usage::{peak_memory, process_cpu};
 use tine_iter::pipeline;
 use tine_iter::readers::ParallelRead as _;
 
-/// What is made of the text: how many lines, the sum of a field, and the largest of another.
+/// What is computed from the text: the number of lines, the sum of one field, and the maximum of another.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Totals {
     lines: u64,
@@ -126,7 +126,7 @@ fn by_pariter(path: &Path) -> Totals {
         .fold(Totals::default(), Totals::with)
 }
 
-/// The same with a thousand lines to an item, as a user of either would do in the end.
+/// The same with a thousand lines in each item, as users of either library would end up doing.
 fn by_rayon_chunked(path: &Path) -> Totals {
     chunks(open(path))
         .par_bridge()

@@ -1,5 +1,5 @@
-//! Designs of a map that readers do not write to, each built as far as its reads and writes can be
-//! measured: none of them grows, forgets a key, or has zero as a key.
+//! Designs of a map in which reads write nothing. Each is built only as far as needed to measure
+//! its reads and writes: none of them grows, forgets a key, or has zero as a key.
 
 use crossbeam_epoch::{self as epoch, Atomic, Owned, Shared as Pointer};
 use foldhash::fast::RandomState as Fold;
@@ -11,7 +11,7 @@ fn room(capacity: usize) -> usize {
     (capacity * 3 / 2).next_power_of_two()
 }
 
-/// Words that readers look at without a lock: the least that any such table could cost.
+/// Words that readers look at without a lock: no such table could cost less.
 pub struct Words {
     pairs: Box<[(AtomicU64, AtomicU64)]>,
     hasher: Fold,
@@ -190,7 +190,7 @@ impl Pinned {
                 ) {
                     Ok(_) if there.is_null() => return,
                     Ok(_) => {
-                        // SAFETY: it was taken out of its slot, by this thread alone.
+                        // SAFETY: only this thread has taken it out of its slot.
                         unsafe { guard.defer_destroy(there) };
                         return;
                     }

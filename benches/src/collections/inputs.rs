@@ -1,4 +1,4 @@
-//! What is counted, grouped and pushed: the same numbers every time.
+//! The inputs for counting, grouping and pushing: the same numbers every time.
 
 /// A small generator; the same numbers every time.
 pub struct Numbers(pub u64);

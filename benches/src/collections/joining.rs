@@ -12,7 +12,7 @@ use tine_iter::slice::ParallelSlice;
 
 type Pair = (u64, u64);
 
-/// The right side as those write it who have a hash map: built on one thread.
+/// The right side as users with a hash map write it: built on one thread.
 fn by_hand(right: &[Pair]) -> Brown<u64, u64, Fold> {
     right.iter().copied().collect()
 }
@@ -37,7 +37,7 @@ pub fn run(options: &Options) {
     frozen(options);
 }
 
-/// The two ways of ours: loose items on the right, and groups of them.
+/// Tine's two ways: single items on the right, or groups of them.
 macro_rules! ours {
     ($left:expr, $right:expr, |$join:ident| $end:expr) => {{
         let (left, right): (&[Pair], &[Pair]) = ($left, $right);

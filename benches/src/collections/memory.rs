@@ -17,7 +17,7 @@ const SUBJECTS: [&str; 7] = [
     "papaya",
 ];
 
-/// What a child is to build, and to weigh.
+/// What a child builds and measures.
 pub fn child(subject: &str) {
     let before = resident();
     let count = 5_000_000;
@@ -60,9 +60,9 @@ pub fn child(subject: &str) {
     }
 }
 
-/// Prints what has come to be resident, per value.
+/// Prints how much memory has become resident, per value.
 fn weigh<T>(before: usize, count: u64, subject: T) {
-    // What was freed on the way is given back.
+    // Memory that was freed on the way is given back first.
     crate::table::forget_garbage();
     println!("{:.2}", (resident() - before) as f64 / count as f64);
     drop(subject);

@@ -10,11 +10,11 @@ use tine_collections::{FrozenMap, ParHashMap, ReadMap};
 
 type Dash7 = dashmap7::DashMap<u64, u64, Fold>;
 
-/// What a concurrent map can do here.
+/// What a concurrent map must be able to do here.
 pub trait Shared: Sync {
     fn put(&self, key: u64, value: u64);
     fn look(&self, key: u64) -> u64;
-    /// Adds one to a value, where it lies.
+    /// Adds one to a value, in place.
     fn raise(&self, _: u64) {
         unreachable!("it is not asked for that");
     }
@@ -235,7 +235,7 @@ fn reads(options: &Options) {
     }
 }
 
-/// One thread with the map to itself, through the face that many could share.
+/// One thread that has the map to itself, through the interface that many threads could share.
 fn alone(options: &Options) {
     let n = 1_000_000 / options.scale;
     let keys: Vec<u64> = (0..n as u64).map(spread).collect();
@@ -359,7 +359,7 @@ pub fn run(options: &Options) {
     mixes(options);
 }
 
-/// Reads, of which some in a hundred are writes.
+/// Accesses, of which a given percentage are writes.
 fn mixes(options: &Options) {
     let size = 1_000_000 / options.scale as u64;
     let ops = 5_000_000 / options.scale;
@@ -401,7 +401,7 @@ fn with(name: &str, threads: usize) -> String {
 }
 
 fn mix(plan: &[(u64, bool)], size: u64, threads: usize, writes: u64) -> Vec<Run<'_>> {
-    // A change copies a part of this map, so all accesses would take it minutes.
+    // A change copies a part of this map, so the full number of accesses would take minutes.
     let (named, share) = match writes {
         ..10 => ("tine ReadMap, 1/20 × 20", 20),
         _ => ("tine ReadMap, 1/250 × 250", 250),

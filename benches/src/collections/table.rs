@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tine_bench::machine::{self, Calm};
 use tine_bench::report;
 
-/// A candidate: what it is called, and one timed run of it.
+/// A candidate: its name, and one timed run of it.
 pub type Run<'a> = (&'static str, Box<dyn FnMut() -> Duration + 'a>);
 
 pub fn timed<R>(work: impl FnOnce() -> R) -> Duration {
@@ -37,7 +37,7 @@ pub fn on_threads<T: Sync>(threads: usize, input: &[T], work: impl Fn(&[T]) + Sy
     })
 }
 
-/// No contender pays for what the one before has freed.
+/// Gives freed memory back, so that no contender pays for what the contender before it has freed.
 pub fn forget_garbage() {
     #[cfg(target_env = "gnu")]
     // SAFETY: gives free memory back; it has no other effect.
@@ -46,7 +46,7 @@ pub fn forget_garbage() {
     }
 }
 
-/// What a run is asked for, and what it has found.
+/// The options of a run, and its findings.
 pub struct Options {
     pub words: Vec<String>,
     pub rounds: usize,
@@ -69,7 +69,7 @@ impl Options {
             for ((_, run), times) in runs.iter_mut().zip(&mut times) {
                 forget_garbage();
                 let took = run().as_secs_f64() * 1e3;
-                // The first round is for getting to know each other.
+                // The first round is warm-up.
                 if round > 0 {
                     times.push(took);
                 }

@@ -1,4 +1,4 @@
-//! Work whose end, or whose largest part, one thread could be left alone with.
+//! Work whose end, or whose largest part, might run on only one thread.
 
 use crate::counting::count_seq;
 use crate::inputs::{Numbers, spread, uniform, zipf};

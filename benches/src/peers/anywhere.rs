@@ -1,10 +1,10 @@
-//! This project's pool without what keeps a woken thread off its waker's
-//! processor: so that the table says what that gives.
+//! This project's pool without the measures that keep a woken thread off its waker's processor: so
+//! the table shows what these gain.
 
 use super::{Peer, Tine};
 
-/// tine with `TINE_WAKE_ELSEWHERE=0`. The switch is read once, so it takes part
-/// in rows alone whose samples have processes of their own.
+/// tine with `TINE_WAKE_ELSEWHERE=0`. The switch is read once, so this peer takes part only in rows
+/// whose samples have separate processes.
 #[derive(Debug)]
 pub enum Anywhere {}
 
@@ -13,7 +13,7 @@ impl Peer for Anywhere {
     type Cx<'a> = <Tine as Peer>::Cx<'a>;
 
     fn start(threads: usize) -> bool {
-        // SAFETY: the process has one thread yet: its pool is started below.
+        // SAFETY: the process still has only one thread: its pool is started below.
         unsafe { std::env::set_var("TINE_WAKE_ELSEWHERE", "0") };
         Tine::start(threads)
     }

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-/// What one contender has measured.
+/// The measurements of one contender.
 #[derive(Debug)]
 pub(super) struct Series {
     pub(super) name: String,
@@ -49,12 +49,13 @@ macro_rules! put {
 const WIDTH: f64 = 860.0;
 const TOP: f64 = 86.0;
 const ROW: f64 = 22.0;
-/// Of the peers. All can be told apart on white and on black.
+/// The colours of the peers. All can be told apart on white and on black.
 const COLOURS: [&str; 7] = [
     "#1c7ed6", "#2f9e44", "#9c36b5", "#e8a100", "#0c8599", "#e64980", "#a5673f",
 ];
 
-/// How a contender is drawn: the colour tells whose it is, the shape which of several.
+/// How a contender is drawn: the colour shows its owner, the shape distinguishes several contenders of one
+/// owner.
 #[derive(Clone, Copy)]
 struct Paint {
     colour: &'static str,
@@ -70,7 +71,7 @@ enum Shape {
 }
 
 impl Paint {
-    /// A mark; inside, what may be seen when it is pointed at.
+    /// A mark; inside it, the text that appears when a reader points at it.
     fn dot(self, svg: &mut String, x: f64, y: f64, inside: &str) {
         let colour = self.colour;
         match self.shape {
@@ -122,7 +123,7 @@ impl Axis {
     fn around(values: impl Iterator<Item = f64> + Clone, from: f64, to: f64) -> Self {
         let low = values.clone().fold(f64::INFINITY, f64::min).log10();
         let high = values.fold(0.0, f64::max).log10();
-        // A little beyond what is there, to the next third of a decade.
+        // A little beyond the values, to the next third of a decade.
         let (low, high) = ((low * 3.0).floor() / 3.0, (high * 3.0).ceil() / 3.0);
         Self {
             low,
@@ -133,7 +134,7 @@ impl Axis {
         }
     }
 
-    /// The same axis, which gives half of its room to what lies from 0.5 to 2.
+    /// The same axis, with half of its room for values from 0.5 to 2.
     fn widened(self) -> Self {
         Self {
             low: self.low.min(-NEAR - 0.05),
@@ -369,7 +370,7 @@ impl Chart {
     }
 }
 
-/// The line at one is the one to look at.
+/// The line at 1 is the important one.
 fn line_of(value: f64) -> &'static str {
     if (value - 1.0).abs() < 1e-9 {
         "one"
@@ -378,7 +379,7 @@ fn line_of(value: f64) -> &'static str {
     }
 }
 
-/// What a dot says when it is pointed at.
+/// The text of a dot that appears when a reader points at it.
 fn told(name: &str, value: f64) -> String {
     format!("<title>{}: {value:.2}</title>", escaped(name))
 }

@@ -38,7 +38,7 @@ pub fn write(readme: &Path, into: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Of a row of a table, as they stand: the cells of tine, of a peer and of the sequential contender,
+/// From a row of a table, unchanged: the cells of tine, of a peer and of the sequential contender,
 /// and the ratios of the first to both.
 pub fn picked(page: &str, [name, title, row]: [&str; 3], peer: &str) -> Option<[String; 5]> {
     let table = table(page, name, title)?;

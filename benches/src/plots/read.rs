@@ -107,8 +107,8 @@ pub(super) fn contender(cell: &str) -> Option<(String, f64)> {
     Some((words[..at].join(" "), words[at].parse().ok()?))
 }
 
-/// Of a row whose cells hold contenders: ours, a peer's and the sequential one's time, and the ratios
-/// of the first to both.
+/// From a row whose cells hold contenders: the times of tine, of a peer and of the sequential
+/// contender, and the ratios of the first to both.
 pub(super) fn contenders(row: &[String], peer: &str) -> Option<[String; 5]> {
     let ours = row[1]
         .split_whitespace()

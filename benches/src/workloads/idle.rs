@@ -1,5 +1,5 @@
-//! CPU time that buys nothing: a pool that sits there, a pool of which one
-//! thread is busy, a small call each millisecond.
+//! CPU time without use: an idle pool, a pool of which one thread is busy, a small call every
+//! millisecond.
 #![forbid(unsafe_code)]
 
 use crate::cases;
@@ -53,8 +53,8 @@ fn sample_idle<P: Peer>() -> f64 {
     milliseconds(process_cpu() - before)
 }
 
-/// What the process used less what the task itself used. One sample is a few
-/// milliseconds off where the pool's start is not over: it is given time first.
+/// What the process used, less what the task itself used. If the pool has not finished starting, a
+/// sample is a few milliseconds off, so the pool gets time first.
 fn sample_beside<P: Peer>() -> f64 {
     warm::<P>();
     thread::sleep(Duration::from_millis(50));

@@ -1,5 +1,5 @@
-//! Calls from an ordinary thread: what it costs to ask the pool at all, asleep
-//! and in a row, and whether two heavy halves really run side by side.
+//! Calls from an ordinary thread: what a call into the pool costs, when the pool is asleep and when
+//! calls follow each other, and whether two heavy halves really run side by side.
 #![forbid(unsafe_code)]
 
 use super::{NAP, nanoseconds_each};

@@ -1,5 +1,5 @@
-//! A loop of 1,000 around loops of 10,000, both by joins that halve a range:
-//! the outer one alone would do, the inner ones must not cost.
+//! A loop of 1,000 around loops of 10,000, both by joins that halve a range. The outer loop would
+//! be enough to use all threads, so the inner loops must cost nothing.
 #![forbid(unsafe_code)]
 
 use super::nanoseconds_each;

@@ -1,6 +1,6 @@
-//! A search of an unbalanced tree that is only known by walking it: each node
-//! hashes its way to eight children or none, and nearly all of the tree hangs
-//! off seven of the root's sixty-four.
+//! A search of an unbalanced tree whose shape is known only by walking it: a hash decides whether a
+//! node has eight children or none, and nearly all of the tree hangs below seven of the root's
+//! sixty-four children.
 #![forbid(unsafe_code)]
 
 use super::nanoseconds_each;
@@ -25,7 +25,7 @@ const ROOT_CHILDREN: u64 = 64;
 const CHILDREN: u64 = 8;
 /// Of 2³²: one node in five has children.
 const FERTILE: u64 = (1 << 32) / 5;
-/// Where the tree ends, so that the stack does not.
+/// The depth at which the tree ends, so that the stack does not overflow.
 const DEPTH: u32 = 18;
 
 static NODES: LazyLock<usize> = LazyLock::new(nodes::<Sequential>);

@@ -31,9 +31,9 @@ const DEPTH: u32 = 20;
 const FIB: u32 = 32;
 const FIB_JOINS: usize = 3_524_577;
 
-/// The leaves of a full binary tree. (The empty `black_box` costs nothing and
-/// keeps the plain calls what they are: without it the compiler finds out that
-/// both halves are the same, or turns one call into a loop.)
+/// The leaves of a full binary tree. (The empty `black_box` costs nothing and keeps the plain calls
+/// as they are: without it the compiler finds out that both halves are the same, or turns one call
+/// into a loop.)
 #[inline(never)]
 pub fn tree<P: Peer>(cx: P::Cx<'_>, depth: u32) -> u64 {
     if depth == 0 {

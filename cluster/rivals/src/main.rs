@@ -1,19 +1,19 @@
 //! Counting words and sorting numbers: tine-cluster on two ranks of one thread each, timely
-//! dataflow on two workers of the same machine, which are two processes or two threads.
+//! dataflow on two workers on the same machine, which are two processes or two threads.
 //!
 //!     cargo run --release --manifest-path cluster/rivals/Cargo.toml
 //!     cargo run --release --manifest-path cluster/rivals/Cargo.toml -- words
 //!
-//! Both have the same input in memory, one half on each rank or worker, and both say how many
-//! items and how many different ones they found, which must be the same. Every figure is the median of
-//! five runs in fresh processes' memory, after one that is not counted; contenders take turns, and
-//! a ratio is the median of three turns.
+//! Both have the same input in memory, one half on each rank or worker. Both report how many items and
+//! how many different items they found; these numbers must be the same. Every figure is the median of
+//! five runs in the memory of fresh processes, after one run that is not counted; contenders take
+//! turns, and a ratio is the median of three turns.
 //!
 //! timely's programs are written for it: words go straight into a table of the worker that owns
 //! them (`words`), or are counted by each worker before they are sent (`words, folded first`), which
-//! is what tine-cluster does by itself. In that row its words are borrowed until they are new, as
-//! timely's are. Numbers are sent by range with perfect splitters, which timely
-//! is given and tine-cluster has to find, and sorted where they arrive.
+//! is what tine-cluster does by itself. In that row tine-cluster borrows words and copies only new ones,
+//! as timely does. Numbers are sent by range, with perfect splitters, and sorted where they arrive; timely
+//! is given the splitters, and tine-cluster has to find them.
 
 use foldhash::HashMap;
 use std::cell::RefCell;
@@ -73,7 +73,7 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
-/// What a share of the answer holds: items, and different ones.
+/// The contents of a share of the answer: the number of items, and of different items.
 type Found = (usize, usize);
 
 /// The median of the runs, and what the last one found.
@@ -225,7 +225,7 @@ fn words_by_timely(worker: &mut Worker, mut lines: Vec<String>, folded: bool) ->
     (counts.values().sum(), counts.len())
 }
 
-/// A worker's figure and what it found, on a line of its own.
+/// A worker's figure and what it found, on a separate line.
 fn timely(row: String, arguments: Vec<String>) {
     let job = move |worker: &mut Worker| {
         let which = worker.index();

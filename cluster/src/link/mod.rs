@@ -17,7 +17,7 @@ pub(crate) trait Link {
     fn rank(&self) -> usize;
     fn size(&self) -> usize;
 
-    /// The words of all ranks, in their order. All give equally many.
+    /// The words of all ranks, in the order of the ranks. All give equally many.
     fn all_gather(&self, mine: &[u64]) -> Vec<u64>;
 
     /// Puts the bytes of all ranks into `all`, in the order of the ranks; rank `r` gives `lens[r]`.

@@ -170,7 +170,7 @@ impl Mpi {
 
     /// Builds the pool, unless the program has built it or has set its number of threads.
     fn set_threads(&self) {
-        // All ranks meet here, also those that are told how many threads they have.
+        // All ranks meet here, even those that are told how many threads they have.
         let machine = environment::processor_name().unwrap_or_default();
         let machine = FixedState::with_seed(2).hash_one(machine);
         let machines = self.all_gather(&[machine]);
@@ -333,7 +333,7 @@ impl Link for Mpi {
             })
             .collect();
         // SAFETY: in bounds: the places are the running sum of the counts, and there
-        // is room for that sum, which was looked at above; all ranks have the same counts; alone: the
+        // is room for that sum, as was checked above; all ranks have the same counts; alone: the
         // call is through when it returns.
         check(unsafe {
             ffi::MPI_Allgatherv(
@@ -373,7 +373,7 @@ impl Link for Mpi {
         let sum = unsafe { ffi::RSMPI_SUM };
         for piece in words.chunks_mut(PIECE / 8) {
             let mine = piece.to_vec();
-            // SAFETY: in bounds: both pieces have the length that is said, the same
+            // SAFETY: in bounds: both pieces have the stated length, the same
             // on every rank; alone: they are two, and the call is through when it returns.
             check(unsafe {
                 ffi::MPI_Allreduce(

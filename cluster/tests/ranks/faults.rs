@@ -143,7 +143,7 @@ fn agreed_errors_end_well() {
         c.agree(opened)
     });
     assert_eq!(said, "rank 1 of 4 failed: no file 1");
-    // One that is looked at and got over ends nothing.
+    // An error that is handled ends nothing.
     let ran = run_threads(4, |c| {
         assert!(c.agree(Err::<(), _>(c.rank())).is_err());
         Ok(())

@@ -153,7 +153,7 @@ fn program(c: &Cluster, dir: &Dir, day: &Day) -> Result<Option<Answers>, Error> 
     });
     rows.checkpoint(file("rows"))?;
     stage!(4);
-    // What each rank does with its own pool, and a token that none of the others hears of.
+    // What each rank does with its own pool, and a token that no other rank knows.
     let token = StopToken::new();
     let sum = with_token(&token, || {
         let (a, b) = rows.local().split_at(rows.local().len() / 2);

@@ -1,5 +1,5 @@
-//! A server that hands its computations to tine, under load from this very process. It talks to itself on
-//! the loopback alone, and ends after some seconds. See the README beside it.
+//! A server that hands its computations to tine, under load from the same process. It talks to itself over
+//! the loopback only, and ends after some seconds. See the README next to it.
 
 mod server;
 mod work;
@@ -29,7 +29,7 @@ async fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Asks, and gives the status and the body.
+/// Asks, and returns the status and the body.
 async fn ask(address: SocketAddr, steps: u32, millis: u32) -> io::Result<(u16, String)> {
     let mut stream = TcpStream::connect(address).await?;
     let request = format!("GET /mix?n={steps}&ms={millis} HTTP/1.1\r\nHost: here\r\n\r\n");
@@ -44,7 +44,7 @@ async fn ask(address: SocketAddr, steps: u32, millis: u32) -> io::Result<(u16, S
     Ok((status.unwrap_or(0), body.to_owned()))
 }
 
-/// What must come back for this many steps.
+/// Checks the answer to a request for this many steps.
 async fn check(address: SocketAddr, steps: u32, right: u64) -> io::Result<Duration> {
     let start = Instant::now();
     let (status, body) = ask(address, steps, 60_000).await?;
@@ -176,7 +176,7 @@ async fn saturated(engine: Engine) -> io::Result<()> {
         "{engine:?}, saturated, {count} short requests take {}",
         spread(&mut took)
     );
-    // What rayon was left with goes on, and is not to be in the way of what comes next.
+    // The computations that rayon still has go on; they must not disturb what comes next.
     sleep(Duration::from_secs(1)).await;
     Ok(())
 }

@@ -13,20 +13,20 @@ use tokio::sync::oneshot;
 /// A run of this many steps takes less than a millisecond.
 pub const SHORT: u32 = 5_000;
 
-/// Who computes.
+/// The library that computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     Tine,
-    /// The same, and requests that are known to be short have a pool of one thread to themselves.
+    /// The same, with a separate pool of one thread for requests that are known to be short.
     TineTwoPools,
-    /// As one would by hand: `rayon::spawn`, and a channel for the answer. Nothing stops it.
+    /// Written by hand: `rayon::spawn`, and a channel for the answer. Nothing stops a computation.
     Rayon,
 }
 
 /// What all connections share.
 pub struct Shared {
     pub engine: Engine,
-    /// The requests that wait or are computed.
+    /// A bound on the requests that wait or are computed.
     jobs: Bounded,
     /// For requests that are known to be short.
     quick: Option<ThreadPool>,
@@ -42,7 +42,7 @@ struct Ask {
     within: Duration,
 }
 
-/// Tells when a computation has ended whose client hung up before.
+/// Notes when a computation ends whose client has hung up before.
 struct Witness {
     shared: Arc<Shared>,
     hung_up: Arc<OnceLock<Instant>>,
@@ -74,7 +74,7 @@ pub async fn start(engine: Engine, limit: usize) -> io::Result<(SocketAddr, Arc<
         while let Ok((stream, _)) = listener.accept().await {
             let shared = Arc::clone(&server);
             tokio::spawn(async move {
-                // A client that is gone is no error of the server's.
+                // If the client is gone, that is not an error of the server.
                 let _ = serve(stream, shared).await;
             });
         }
@@ -89,7 +89,7 @@ async fn serve(mut stream: TcpStream, shared: Arc<Shared>) -> io::Result<()> {
     if shared.engine == Engine::Rayon {
         let (send, receive) = oneshot::channel();
         rayon::spawn(move || {
-            // Nobody may be there to hear it.
+            // The receiver may be gone.
             let _ = send.send(work::by_rayon(ask.steps));
         });
         let answer = receive.await.expect("rayon runs what it was given");
@@ -116,8 +116,8 @@ async fn serve(mut stream: TcpStream, shared: Arc<Shared>) -> io::Result<()> {
         let _ = stream.read(&mut [0; 1]).await;
         let _ = hung_up.set(Instant::now());
     };
-    // Whichever is not ready first is dropped here: `job`, if the client has closed its end, and that
-    // stops it.
+    // The future that is not ready first is dropped here. If the client has closed its end, that is
+    // `job`, and dropping it stops the computation.
     let answer = tokio::select! {
         answer = job => answer,
         () = gone => return Ok(()),

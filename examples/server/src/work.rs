@@ -9,7 +9,7 @@ fn step(n: u32) -> u64 {
     })
 }
 
-/// The answer, for those who check it.
+/// The answer, for checks.
 pub fn in_sequence(n: u32) -> u64 {
     (0..n).map(step).fold(0, u64::wrapping_add)
 }

@@ -300,7 +300,7 @@ fn consumers(at: usize, near: usize, far: usize, says: Option<usize>) {
         }
     };
     run();
-    // What is interspersed with gaps: its gaps may lie elsewhere if the places are wrong.
+    // Items interspersed with gaps: the gaps may lie elsewhere if the places are wrong.
     refused(|| source().intersperse(Counted::new(99)).collect::<Vec<_>>());
     refused(|| source().intersperse(Counted::new(99)).count());
 }

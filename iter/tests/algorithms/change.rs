@@ -266,7 +266,7 @@ fn keys_that_lie_in_the_end() {
             for turn in (0..len * 40).step_by(step) {
                 let calls = AtomicUsize::new(0);
                 let mut v: Vec<_> = (0..len).map(|n| (n, AtomicUsize::new(n))).collect();
-                // From the call of this number on, the other way round.
+                // From the call with this number on, the other way round.
                 let lie = |x: &(usize, AtomicUsize)| {
                     let number = x.0 % BUCKETS;
                     let turned = calls.fetch_add(1, SeqCst) >= turn;

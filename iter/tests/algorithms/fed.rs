@@ -147,7 +147,7 @@ fn a_panic_ends_it_before_the_next_item_of_any_thread() {
             worked[thread].fetch_add(1, SeqCst);
             let other = &worked[1 - thread];
             if other.load(SeqCst) > 0 && !leads.swap(true, SeqCst) {
-                // Until the other thread is in the midst of many.
+                // Until the other thread is in the middle of many items.
                 let (before, mut looks) = (other.load(SeqCst), 0);
                 while other.load(SeqCst) < before + 100_000 && looks < 10_000 {
                     std::thread::sleep(Duration::from_micros(100));

@@ -114,7 +114,7 @@ fn panics_where_many_threads_wait() {
                 assert!(begun.into_inner() <= at);
             } else {
                 assert!(panics(|| hesitant(values()).par_bridge().for_each(run)));
-                // What was given has begun.
+                // All items that were given have begun.
                 assert_eq!(begun.into_inner(), at);
             }
             assert_eq!(census.alive(), 0);
@@ -174,8 +174,7 @@ fn requests_wait_for_responses() {
 #[test]
 fn the_iterator_waits_for_items() {
     in_pools_of(POOLS, || {
-        // Each item brings forth the next ones; the channel closes when the
-        // last of them is gone.
+        // Each item sends the next ones; the channel closes when the last item is gone.
         struct Job(u32, Sender<Job>);
         let (send, receive) = channel();
         send.send(Job(10, send.clone())).unwrap();

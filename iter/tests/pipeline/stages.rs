@@ -171,7 +171,7 @@ fn items_wait_for_later_ones_if_they_travel_singly() {
 
 #[test]
 fn stages_wait_for_each_other() {
-    // While a stage in order waits for what a later stage does with the item before, the others go on.
+    // While a stage in order waits until a later stage has done the previous item, the other stages go on.
     in_pools_of(&[2, 7], || {
         let done = AtomicUsize::new(0);
         let wait_for = |n| {
@@ -209,7 +209,7 @@ fn channels() {
 
 #[test]
 fn an_item_comes_through_before_the_next_one_is_there() {
-    // Requests and responses: the source has its next item only when the last one is through.
+    // Requests and responses: the source has its next item only when the last item has come through.
     in_pools_of(POOLS, || {
         let (send, receive) = channel();
         send.send(0).unwrap();
@@ -233,7 +233,7 @@ fn a_source_that_blocks() {
             .unwrap();
         let sum: usize = pool.install(|| {
             let (send, receive) = channel();
-            // What the source waits for comes from a job of the same pool.
+            // The source waits for a job of the same pool.
             tine_pool::spawn(move || (0..100).for_each(|n| send.send(n).unwrap()));
             let source = from_fn(move || blocking(|| receive.recv().ok()));
             pipeline(source, 8).map(|n| n * 2).sum()
@@ -457,7 +457,7 @@ fn tokens_errors_and_panics_meet() {
         let none: Result<Vec<usize>, _> = pipeline(source, 4).until(&child).collect();
         assert_eq!(none.unwrap_err().so_far, []);
         assert_eq!(drawn.into_inner(), 0);
-        // A stage fails: the token has nothing to say.
+        // A stage fails: the token does not matter.
         let token = StopToken::new();
         let fails = pipeline(0.., 4).try_map(|n| if n < 50 { Ok(n) } else { Err(n) });
         assert_eq!(fails.until(&token).sum::<u64>(), Ok(Err(50)));
@@ -479,7 +479,7 @@ fn tokens_errors_and_panics_meet() {
         });
         let caught = catch_unwind(AssertUnwindSafe(|| panics.until(&token).count()));
         assert!(caught.is_err());
-        // A deadline ends what has no end; the outer token ends the pipeline by unwinding.
+        // A deadline ends an endless pipeline; the outer token ends the pipeline by unwinding.
         let late = StopToken::new().with_timeout(Duration::from_millis(2));
         assert!(pipeline(0_u64.., 64).until(&late).count().is_err());
         let outer = StopToken::new();

@@ -100,7 +100,7 @@ fn lines_that_are_too_long() {
         let lines = io::repeat(b'x').par_byte_lines().longest(1 << 20);
         let error = lines.count().unwrap_err();
         assert_eq!(place(&error), (ErrorKind::InvalidData, 1, 0));
-        // Of a line that is far too long only the beginning is read.
+        // If a line is far too long, only its beginning is read.
         let mut reader = Long(usize::MAX);
         let error = reader
             .by_ref()
@@ -154,7 +154,7 @@ fn closures_that_look_ahead() {
             assert_eq!(records(10).unwrap(), 2);
             assert_eq!(place(&records(11).unwrap_err()).1, 1);
         }
-        // Of a record that is far too long only the beginning is read.
+        // If a record is far too long, only its beginning is read.
         let mut reader = Long(usize::MAX);
         let records = reader.by_ref().par_records_by(|_| None).longest(1 << 20);
         let error = records.count().unwrap_err();

@@ -107,7 +107,7 @@ fn folds_see_the_lines_that_maps_see() {
             b"long enough for a word of bytes",
             b"\xFF",
         ];
-        // Few that are no text: the whole of them often is.
+        // Few bytes that are not text: so the whole is often text.
         let pieces = bytes.iter().map(|b| match usize::from(*b) {
             250.. => some[6],
             b => some[b % 6],
@@ -181,7 +181,8 @@ fn a_file() {
 #[test]
 fn few_blocks_are_under_way() {
     in_pools_of(&[2, 7], || {
-        // Each block is one line: the reader counts those it has given, the end those that are through.
+        // Each block is one line: the reader counts the lines that it has given, the end counts those that have
+        // come through.
         let (read, through) = (AtomicUsize::new(0), AtomicUsize::new(0));
         struct Counting<'c>(Cursor<Vec<u8>>, &'c AtomicUsize, &'c AtomicUsize);
         impl Read for Counting<'_> {

@@ -134,7 +134,7 @@ fn windows() {
 
 #[test]
 fn lengths_at_the_limit() {
-    // Of zero-sized values a slice may hold usize::MAX.
+    // A slice may hold usize::MAX zero-sized values.
     let v = vec![(); usize::MAX];
     assert_eq!(v.par_iter().len(), usize::MAX);
     assert_eq!(v.par_chunks(usize::MAX).len(), 1);

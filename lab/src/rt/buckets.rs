@@ -1,4 +1,5 @@
-//! Where all threads are, by time: sums over a whole run hide that each of its parts waits for another line.
+//! What all threads do, by time: sums over a whole run do not show that each of its parts waits for a different
+//! line.
 //!
 //! `LAB_BUCKETS=50` divides the time since the last reset into buckets of 50 µs.
 
@@ -9,10 +10,10 @@ use std::panic::Location;
 
 type Place = &'static Location<'static>;
 
-/// The source lines that are told of each bucket.
+/// The number of source lines that are reported for each bucket.
 const WORST: usize = 3;
 
-/// What time went into.
+/// What the time was spent on.
 #[derive(Clone, Copy)]
 pub(super) enum Spent {
     Work,
@@ -49,7 +50,7 @@ impl Buckets {
         self.all.clear();
     }
 
-    /// One core spent the time between the two, in picoseconds since the reset.
+    /// Notes how one core spent the time between two moments, in picoseconds since the reset.
     fn add(&mut self, mut from: u64, until: u64, spent: Spent) {
         while from < until {
             let at = (from / self.width) as usize;
@@ -100,7 +101,7 @@ impl Buckets {
 }
 
 impl Machine {
-    /// This core has just spent so much.
+    /// Notes what this core has just spent.
     #[inline]
     pub(super) fn bucket(&mut self, took: u64, spent: Spent) {
         if self.buckets.is_some() {

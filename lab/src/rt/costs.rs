@@ -28,8 +28,8 @@ pub(crate) struct Costs {
     pub(crate) far: f64,
     /// \[G\] How long a line is busy with one reader when many fetch it at once.
     pub(crate) reader: f64,
-    /// \[P\] The number of missing loads that overlap if nothing waits in between, and of missing stores. (At hand 9 to 16 of
-    /// the ones and 15 to 20 of the others: `load`, `loads` and `stores` of `real costs`.)
+    /// \[P\] The number of missing loads that overlap if nothing waits in between, and of missing stores. (On the
+    /// machine at hand 9 to 16 loads and 15 to 20 stores: `load`, `loads` and `stores` of `real costs`.)
     pub(crate) overlap: f64,
     /// \[P\] The time's worth of stores that a store buffer holds before the core waits.
     pub(crate) buffer: f64,
@@ -65,10 +65,10 @@ pub(crate) struct Costs {
     /// Not a cost: threads whose clocks are apart by less than this may touch what they own in
     /// any order.
     pub(crate) order: f64,
-    /// Not a cost: the second-level cache of each core in KB, where what is computed is measured. With 0
-    /// all threads share that of the one real core.
+    /// Not a cost: the second-level cache of each core in KB, for rows whose computing time is measured.
+    /// With 0 all threads share that of the one real core.
     pub(crate) cache: f64,
-    /// Not a cost: how much transfers vary, in parts of themselves; the seed decides.
+    /// Not a cost: how much transfers vary, as a part of their time; the seed decides.
     pub(crate) jitter: f64,
 }
 
@@ -106,13 +106,14 @@ impl Default for Costs {
 }
 
 impl Costs {
-    /// `order` where what is computed is measured: threads take turns less often, and after each turn the one
-    /// real core has to find its stream of input again, which no cache of its own would spare it.
+    /// `order` for rows whose computing time is measured: threads take turns less often, since after each
+    /// turn the one real core has to find its stream of input again, and a cache of its own would not prevent
+    /// that.
     pub(crate) const ORDER_MEASURED: f64 = 1_000.0;
 
-    /// The same in rows whose threads run blocks of one loop, each on a table of its own. A block takes 1 to 4 µs there. With
-    /// turns of 1 µs each begins on a real core that is cold, which cost more than the block; and as items seemed dear, blocks
-    /// became shorter.
+    /// The same for rows whose threads run blocks of one loop, each on its own table. A block takes 1 to 4 µs
+    /// there. With turns of 1 µs, each block began on a real core that was cold, which cost more than the block;
+    /// and since items seemed expensive, blocks became shorter.
     pub(crate) const ORDER_OF_BLOCKS: f64 = 10_000.0;
 
     /// The figures that are costs, by name.

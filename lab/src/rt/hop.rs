@@ -21,7 +21,7 @@ pub(crate) struct Context {
 
 static HOPS: AtomicBool = AtomicBool::new(false);
 
-/// Chooses the way.
+/// Chooses between hop and baton.
 pub(crate) fn choose() {
     HOPS.store(
         std::env::var_os("LAB_BATON").is_none_or(|v| v == "0") && fast::is_possible(),
@@ -33,7 +33,7 @@ fn hops() -> bool {
     HOPS.load(Ordering::Relaxed)
 }
 
-/// Whether threads lend what they have, and so never end for the system.
+/// Whether threads lend their stacks and thread-locals, and so never end for the system.
 pub(crate) fn threads_stay() -> bool {
     hops()
 }
@@ -130,8 +130,8 @@ mod fast {
     }
 
     std::arch::global_asm!(
-        // (from: rdi, to: rsi): what the calling convention keeps is pushed; the rest is the
-        // caller's to lose.
+        // (from: rdi, to: rsi): registers that the calling convention preserves are pushed; the
+        // caller expects to lose the rest.
         ".text",
         ".p2align 4",
         ".globl tine_lab_hop",

@@ -23,7 +23,7 @@ struct Line {
     sharers: u128,
     /// One more than the core that may write it, or 0.
     owner: u16,
-    /// Until then it is on its way, or being changed.
+    /// Until this time the line is on its way, or being changed.
     busy: u64,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Use {
     pub(crate) refused: u64,
 }
 
-/// When a line began to come, and how long it took, in picoseconds.
+/// When the transfer of a line began, and how long it took, in picoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Came {
     pub(crate) start: u64,
@@ -124,8 +124,8 @@ impl Lines {
         }
     }
 
-    /// Whether `core` has the line of this address as it needs it. The first touch of a line ever
-    /// is a hit.
+    /// Whether `core` has the line of this address in the state that it needs. The very first touch
+    /// of a line is a hit.
     #[inline]
     pub(crate) fn has(&mut self, core: usize, address: usize, way: Way) -> bool {
         let line = self.at(address / LINE + 1);
@@ -196,7 +196,7 @@ impl Lines {
         Came { start, latency }
     }
 
-    /// The line is being changed until then.
+    /// Notes that the line is being changed until that time.
     pub(crate) fn keep_busy(&mut self, address: usize, until: u64) {
         self.at(address / LINE + 1).busy = until;
     }

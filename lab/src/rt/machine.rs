@@ -86,7 +86,7 @@ pub(super) struct Core {
     pub(super) clock: u64,
     /// When the store buffer will be empty.
     drain: u64,
-    /// Whether the last thing was a load that missed.
+    /// Whether the last operation was a load that missed.
     streams: bool,
     running: Option<usize>,
     queue: VecDeque<usize>,
@@ -146,7 +146,7 @@ impl Ps {
     }
 }
 
-/// Who is next: a core whose thread can run, or a thread whose limit of time comes.
+/// What is next: a core whose thread can run, or a thread whose limit of time comes.
 type Event = Reverse<(u64, Next, u32)>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -172,18 +172,18 @@ pub(super) struct Machine {
     pub(super) lines: Lines,
     random: Random,
     what: String,
-    /// What was counted was counted since then.
+    /// Counting began at this time.
     pub(super) zero: u64,
-    /// If what happens between touches is measured.
+    /// Set if the time between touches is measured.
     meter: Option<Meter>,
     /// Whether stretches are noted.
     tells_few: bool,
     pub(super) stretches: Vec<Stretch>,
-    /// If it is to be told where threads are, by time.
+    /// Set if the report shows what threads do, by time.
     pub(super) buckets: Option<Buckets>,
     pub(super) switches: u64,
     blocks: u64,
-    /// What all threads have computed, where that is measured, in picoseconds.
+    /// The computing time of all threads, if that is measured, in picoseconds.
     computed: u64,
     /// What a core's own cache holds, in bytes; 0 if that is not computed.
     cache: usize,
@@ -197,10 +197,10 @@ static MACHINE: Global = Global(UnsafeCell::new(None));
 static RUNNING: AtomicBool = AtomicBool::new(false);
 /// The number of the thread that runs, where the machine measures what it computes.
 static ME: AtomicUsize = AtomicUsize::new(usize::MAX);
-/// A thread's cache is fetched anew if others have computed for so long meanwhile, in picoseconds.
+/// A thread's cache is fetched anew if other threads have computed for this long meanwhile, in picoseconds.
 const LOST: u64 = 500 * PS;
 
-/// The machine, entered: what was computed since it was left is charged, if that is wanted.
+/// The machine, entered: the computing time since it was left is charged, if that is wanted.
 pub(super) struct Entered(&'static mut Machine);
 
 impl std::ops::Deref for Entered {
@@ -250,7 +250,7 @@ pub(super) fn machine() -> Option<Entered> {
 }
 
 /// Makes the calling thread, which must be the only one of the process, the first of a machine.
-/// `what` is said when something fails, with the seed in it.
+/// `what` is printed when something fails; it contains the seed.
 pub(crate) fn start(costs: &Costs, topology: Topology, seed: u64, measure: bool, what: &str) {
     hop::choose();
     let meter = measure.then(Meter::new);
@@ -344,7 +344,7 @@ pub(super) fn core() -> Option<usize> {
     machine().map(|m| m.core)
 }
 
-/// A call into the system begins: what was written before is out.
+/// A call into the system begins: all earlier writes have left the store buffer.
 pub(super) fn point() {
     if let Some(mut m) = machine() {
         let drain = m.here().drain;
@@ -363,7 +363,7 @@ pub(super) fn barrier() {
     }
 }
 
-/// The thread has nothing better to do than to let others run.
+/// The thread has no work and lets others run.
 pub(super) fn pause() {
     if let Some(mut m) = machine() {
         m.spend(|c| c.yields, |t| &mut t.spin);
@@ -398,7 +398,7 @@ pub(super) fn now() -> Option<u64> {
     Some(m.here().clock / PS)
 }
 
-/// Nanoseconds; the look takes none.
+/// Nanoseconds; the look takes no time.
 pub(crate) fn peek() -> u64 {
     machine().map_or(0, |mut m| m.here().clock / PS)
 }
@@ -413,7 +413,7 @@ pub(super) fn block(on: On, until: u64) -> bool {
     machine().is_none_or(|mut m| m.block(on, until))
 }
 
-/// Wakes up to `count` of those who wait at this address, in the order in which they came.
+/// Wakes up to `count` of the threads that wait at this address, in the order in which they came.
 pub(super) fn wake(address: usize, count: u64) -> u64 {
     machine().map_or(0, |mut m| m.wake(address, count))
 }
@@ -444,7 +444,7 @@ pub(super) fn started(thread: usize, pthread: Option<libc::pthread_t>) {
 
 /// The first thing that a new thread does.
 pub(super) fn begin(thread: usize) {
-    // SAFETY: nobody moves the vector, which has room for all, nor the box.
+    // SAFETY: neither the vector, which has room for all, nor the box is ever moved.
     let context = unsafe {
         let machine = (*MACHINE.0.get()).as_mut().expect("there is a machine");
         &raw mut machine.threads[thread].context
@@ -488,7 +488,7 @@ pub(super) fn find(pthread: libc::pthread_t) -> Option<usize> {
         .rposition(|t| t.pthread == pthread)
 }
 
-/// Waits for a thread's end; says whether that is all, and the system need not be asked.
+/// Waits for a thread's end; returns whether that is enough, so that the system need not be asked.
 pub(super) fn wait_for_end(thread: usize) -> bool {
     if let Some(mut m) = machine()
         && m.threads[thread].run != Run::Ended
@@ -523,7 +523,7 @@ impl Machine {
         &mut self.cores[self.core]
     }
 
-    /// Lets time pass on this core, and notes for what.
+    /// Lets time pass on this core, and notes what it was spent on.
     fn spend(&mut self, what: impl Fn(&Ps) -> u64, to: impl Fn(&mut Times) -> &mut u64) {
         let ps = what(&self.costs);
         *to(&mut self.me().times) += ps;
@@ -537,7 +537,7 @@ impl Machine {
 
     #[inline]
     fn access(&mut self, touch: &Touch, way: Way) {
-        // What is greater than four lines is not touched as a whole.
+        // Data larger than four lines is not touched as a whole.
         let bytes = touch.bytes.clamp(1, 256);
         let last = touch.address + bytes - 1;
         let mut address = touch.address;
@@ -635,7 +635,7 @@ impl Machine {
 
     // ---- who is next ------------------------------------------------------------------------
 
-    /// Lets those run whose clocks are earlier by more than `ahead`; says whether any did.
+    /// Lets the threads run whose clocks are earlier by more than `ahead`; returns whether any did.
     #[inline]
     fn turn(&mut self, ahead: u64) -> bool {
         let core = &self.cores[self.core];

@@ -1,21 +1,22 @@
-//! What is computed between two touches of shared memory, where that is measured.
+//! The computing time between two touches of shared memory, in rows where it is measured.
 //!
-//! The processor's counter is read at both ends of a stretch: that takes some 10 ns, and a stretch may be
-//! as short. But it goes on while another process has the processor. So after a stretch that seems long, the
-//! system is asked what the one real thread has computed since it was last asked; the rest is taken off.
+//! The processor's counter is read at both ends of a stretch: that takes some 10 ns, and a stretch may be as
+//! short. But the counter goes on while another process has the processor. So after a stretch that seems
+//! long, the system is asked how long the one real thread has computed since the last question, and the rest
+//! is subtracted.
 
 use super::machine::PS;
 
-/// Nobody takes the processor away for less, in picoseconds.
+/// The system does not take the processor away for a shorter time, in picoseconds.
 const LONG: u64 = 20_000 * PS;
 
 pub(super) struct Meter {
-    /// What two looks at the counter in a row seem to take.
+    /// The time that two looks at the counter in a row seem to take.
     look: u64,
     /// Picoseconds of 2^16 ticks.
     rate: u64,
     left_at: u64,
-    /// When the system was last asked: by the counter, and what it said, in nanoseconds.
+    /// The last question to the system: the counter at that time, and the answer in nanoseconds.
     asked_at: u64,
     computed: u64,
 }
@@ -39,13 +40,13 @@ impl Meter {
         meter
     }
 
-    /// The machine is left: what follows is computed.
+    /// The machine is left: the time from now on is computing time.
     #[inline]
     pub(super) fn leave(&mut self) {
         self.left_at = ticks();
     }
 
-    /// What was computed since the machine was left, in picoseconds.
+    /// The computing time since the machine was left, in picoseconds.
     #[inline]
     pub(super) fn passed(&mut self) -> u64 {
         let passed = self.picos((ticks() - self.left_at).saturating_sub(self.look));
@@ -70,7 +71,7 @@ impl Meter {
     }
 }
 
-/// What the one thread that runs has computed in all, in nanoseconds.
+/// How long the one running thread has computed in all, in nanoseconds.
 fn computed() -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,
@@ -89,14 +90,14 @@ fn ticks() -> u64 {
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 
-/// Where there is no counter that a program may read, the system is asked at each end.
+/// If there is no counter that a program may read, the system is asked at both ends.
 #[cfg(not(target_arch = "x86_64"))]
 fn ticks() -> u64 {
     computed()
 }
 
-/// Picoseconds of 2^16 ticks: the counter beside the clock of what this thread computes, of several
-/// tries the one in which it was interrupted least.
+/// Picoseconds of 2^16 ticks: the counter compared with the clock of this thread's computing time.
+/// Of several tries, the one with the fewest interruptions counts.
 fn rate() -> u64 {
     let once = |_| {
         let (at, since) = (ticks(), computed());

@@ -1,8 +1,8 @@
 //! Which field lies at an address: read from the source line that touches it.
 //!
-//! A touch says which line and column of the source asked for it. What stands before the method's
-//! name there is the field, and the `impl` around it is the type: no list of fields is kept, and
-//! the pool tells nothing but where its operations are written.
+//! A touch says which line and column of the source asked for it. The expression before the
+//! method's name there is the field, and the `impl` around it is the type: no list of fields is
+//! kept, and the pool reports only where its operations are written.
 
 use super::lines::{Use, Uses};
 use super::report::Contended;
@@ -86,7 +86,7 @@ fn read(file: &str) -> Vec<String> {
 /// The last field or variable of an expression that ends with a dot.
 fn last_field(text: &str) -> Option<String> {
     let mut text = text.trim_end().strip_suffix('.')?.trim_end();
-    // Past an index or the arguments of a call.
+    // Skips an index or the arguments of a call.
     while let Some(close) = text.chars().last().filter(|c| matches!(c, ')' | ']' | '?')) {
         if close == '?' {
             text = text[..text.len() - 1].trim_end();

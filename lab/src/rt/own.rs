@@ -1,4 +1,4 @@
-//! What the computed machine tells of itself: how many processors it has, and which is this one.
+//! What the computed machine reports about itself: how many processors it has, and which one this is.
 
 use super::machine;
 use libc::{c_int, cpu_set_t, pid_t, size_t};
@@ -20,7 +20,7 @@ pub unsafe extern "C" fn sched_getaffinity(_: pid_t, size: size_t, set: *mut cpu
     0
 }
 
-/// Does nothing: threads run where the machine's scheduler has them run.
+/// Does nothing: threads run where the machine's scheduler puts them.
 ///
 /// # Safety
 /// As the C library's.

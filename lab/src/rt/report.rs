@@ -21,11 +21,12 @@ pub(crate) struct Report {
     pub(crate) times: Times,
     pub(crate) switches: u64,
     pub(crate) contended: Vec<Contended>,
-    /// When each thread that worked began to, in nanoseconds from the reset.
+    /// When each thread that worked began to work, in nanoseconds from the reset.
     pub(crate) ramp: Vec<u64>,
-    /// What was computed while few did, by place, and how long few did: in rows that are measured.
+    /// What was computed while few cores computed, by place, and for how long few did: in rows that are
+    /// measured.
     pub(crate) few: (Vec<Few>, u64),
-    /// Where threads are, by time, if that is wanted.
+    /// What threads do, by time, if that is wanted.
     pub(crate) buckets: Vec<String>,
 }
 

@@ -1,9 +1,9 @@
-//! In rows that are measured: who computed when few did.
+//! In rows that are measured: which code ran while few cores computed.
 //!
-//! A stretch is what a thread computes between two touches of shared memory. Short ones are left out. A
-//! stretch is known by the functions on the stack at its end. Of each such place two sums are told:
-//! all that was computed there, and what was while less than a quarter of the cores were in any
-//! stretch. The second is what a row that scales badly has to lose.
+//! A stretch is what a thread computes between two touches of shared memory. Short stretches are left
+//! out. A stretch is identified by the functions on the stack at its end. For each such place two sums
+//! are reported: all computing time there, and the part of it while less than a quarter of the cores
+//! were in any stretch. A row that scales badly must reduce the second sum.
 
 use super::machine::PS;
 use std::backtrace::Backtrace;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// Shorter ones are left out, in picoseconds.
 pub(super) const LEAST: u64 = 5_000 * PS;
-/// How many frames of the library tell a place.
+/// How many frames of the library identify a place.
 const FRAMES: usize = 3;
 
 /// Whether this is asked for.
@@ -84,7 +84,7 @@ pub(super) fn sum(stretches: &[Stretch], cores: usize) -> (Vec<Few>, u64) {
     (places, all)
 }
 
-/// The innermost lines of the library's crates above the pool, else that of the pool.
+/// The innermost lines of the library's crates above the pool, or else the innermost line of the pool.
 fn place(stack: &Backtrace) -> String {
     let text = stack.to_string();
     let at = |line: &str| {
@@ -102,7 +102,7 @@ fn place(stack: &Backtrace) -> String {
         }
     }
     if frames.is_empty() {
-        // The first lines are those of the door.
+        // The first lines are those of the entry into the machine.
         frames.extend(
             above(true)
                 .map(|(_, p)| p.as_str())

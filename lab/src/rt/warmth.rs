@@ -1,4 +1,4 @@
-//! What a core of its own would have in its cache: in rows that are measured.
+//! What a thread's own core would have in its cache: in rows that are measured.
 //!
 //! All threads take turns on one real core. When a thread goes on, its tables are gone from that core's
 //! cache, though they would still be in the cache of a core that it had for itself. So they are fetched
@@ -12,13 +12,13 @@ use super::machine;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
 
-/// Larger blocks are in no core's own cache as a whole.
+/// No core's own cache holds larger blocks as a whole.
 const MOST: usize = 2 << 20;
-/// Smaller blocks come by themselves.
+/// Smaller blocks come into the cache by themselves.
 const LEAST: usize = 512;
-/// How many blocks are kept in mind for each thread.
+/// How many blocks are noted for each thread.
 const BLOCKS: usize = 64;
-/// What is fetched of the stack.
+/// How much of the stack is fetched.
 const STACK: usize = 4096;
 const LINE: usize = 64;
 
@@ -62,7 +62,8 @@ impl Warmth {
                 count += 1;
             }
         }
-        // The youngest last: it stays in the nearest cache. Twice: what is met once may soon be put out again.
+        // The youngest block comes last: it stays in the nearest cache. All are read twice: a line that is read
+        // once may soon be evicted.
         for _ in 0..2 {
             for &(start, size) in chosen[..count].iter().rev() {
                 (start..start + size).step_by(LINE).for_each(fetch_line);

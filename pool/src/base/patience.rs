@@ -40,6 +40,8 @@ pub(crate) struct Yields {
     /// The time until which they do not yield, in ticks. A guess: all accesses are Relaxed, and if
     /// two threads write at once, one write is lost.
     dear_until: AtomicU64,
+    /// When a job was last queued from outside, in ticks, as far as that is noted. Relaxed: for guesses.
+    queued_at: AtomicU64,
 }
 
 impl Yields {
@@ -48,6 +50,7 @@ impl Yields {
         Self {
             roomy: threads <= processors(),
             dear_until: AtomicU64::new(0),
+            queued_at: AtomicU64::new(0),
         }
     }
 
@@ -57,13 +60,23 @@ impl Yields {
         now < until && until - now <= clock::ticks(DEAR)
     }
 
-    /// One took this number of ticks, until `now`.
-    fn took(&self, ticks: u64, now: u64) {
-        let slow = if self.roomy { SLOW } else { SLOW_IN_A_CROWD };
-        if ticks > clock::ticks(slow) {
-            self.dear_until
-                .store(now + clock::ticks(DEAR), Ordering::Relaxed);
-        }
+    /// A job is about to be queued from outside.
+    pub(crate) fn note_queued(&self) {
+        self.queued_at.store(clock::now(), Ordering::Relaxed);
+    }
+
+    /// When the last such job was queued.
+    pub(crate) fn queued_at(&self) -> u64 {
+        self.queued_at.load(Ordering::Relaxed)
+    }
+
+    fn is_slow(&self, ticks: u64) -> bool {
+        ticks > clock::ticks(if self.roomy { SLOW } else { SLOW_IN_A_CROWD })
+    }
+
+    fn are_slow(&self, now: u64) {
+        self.dear_until
+            .store(now + clock::ticks(DEAR), Ordering::Relaxed);
     }
 }
 
@@ -80,6 +93,8 @@ pub(crate) struct Patience<'a> {
     /// When the rounds were over; 0 before that.
     start: u64,
     nanos: u64,
+    /// Whether the last yield was slow, and the thread has not waited again since.
+    slow: bool,
 }
 
 impl<'a> Patience<'a> {
@@ -89,6 +104,7 @@ impl<'a> Patience<'a> {
             rounds: 0,
             start: 0,
             nanos,
+            slow: false,
         }
     }
 
@@ -121,6 +137,7 @@ impl<'a> Patience<'a> {
     /// The same, where `give_way` gives the processor to other threads.
     fn wait_by(&mut self, come: impl Fn() -> bool, give_way: impl FnOnce()) -> bool {
         self.rounds += 1;
+        self.slow = false;
         if self.rounds <= PAUSES {
             for _ in 0..8 {
                 (0..4).for_each(|_| relax());
@@ -139,11 +156,20 @@ impl<'a> Patience<'a> {
             return false;
         }
         give_way();
-        // Noted at once, and not by the next wait: what the thread looks for has often come during a long yield, and there is no
-        // next wait.
-        let after = clock::now();
-        self.yields.took(after.saturating_sub(now), after);
+        self.slow = self.yields.is_slow(clock::now().saturating_sub(now));
         true
+    }
+
+    /// What the thread looks for has come, at the time `since`, in ticks; 0 if that is not known. If it came early in a slow
+    /// yield, no thread of the pool yields for a while. A yield during which nothing came has done no harm: while a
+    /// program computes by itself, on the processor of a thread that searches, yields are slow as well.
+    pub(crate) fn end(&self, since: u64) {
+        if self.slow {
+            let now = clock::now();
+            if self.yields.is_slow(now.saturating_sub(since)) {
+                self.yields.are_slow(now);
+            }
+        }
     }
 }
 
@@ -160,32 +186,47 @@ mod tests {
     fn after_a_slow_yield_there_are_none_for_a_while() {
         for (threads, slow) in POOLS {
             let yields = Yields::new(threads);
+            assert!(!yields.is_slow(clock::ticks(slow)) && yields.is_slow(clock::ticks(2 * slow)));
             let now = clock::now();
-            yields.took(clock::ticks(slow), now);
             assert!(!yields.are_dear(now));
-            yields.took(clock::ticks(2 * slow), now);
+            yields.are_slow(now);
             assert!(yields.are_dear(now + clock::ticks(DEAR / 2)));
             assert!(!yields.are_dear(now + clock::ticks(2 * DEAR)));
-            // It looks around as before, and then it is at its end.
+            // The waiter looks around as before, and then its patience is at its end.
             let mut patience = Patience::new(u64::from(u32::MAX), &yields);
             assert!((0..8).all(|_| patience.wait()));
             assert!(!patience.wait() || !yields.are_dear(clock::now()));
-            // A thread that makes room has its pauses then, too.
+            // A thread that makes room then has its pauses, too.
             let mut patience = Patience::new(u64::from(u32::MAX), &yields);
             patience.make_room();
             assert!((0..8).all(|_| patience.wait()) || !yields.are_dear(clock::now()));
         }
     }
 
+    /// A yield of twice the limit, after which `then` has its turn. Whether yields are known to be slow afterwards.
+    fn counts(threads: usize, slow: u64, then: impl FnOnce(&mut Patience<'_>, u64)) -> bool {
+        let yields = Yields::new(threads);
+        let mut patience = Patience::new(u64::from(u32::MAX), &yields);
+        patience.make_room();
+        let start = clock::now();
+        let long = Duration::from_nanos(2 * slow);
+        assert!(patience.wait_by(|| false, || sleep(long)));
+        then(&mut patience, start);
+        yields.dear_until.load(super::Ordering::Relaxed) != 0
+    }
+
     #[test]
-    fn a_slow_yield_counts_though_the_thread_waits_no_more() {
+    fn a_slow_yield_counts_if_what_is_looked_for_came_early_in_it() {
         for (threads, slow) in POOLS {
-            let yields = Yields::new(threads);
-            let long = Duration::from_nanos(2 * slow);
-            let mut patience = Patience::new(u64::from(u32::MAX), &yields);
-            patience.make_room();
-            assert!(patience.wait_by(|| false, || sleep(long)));
-            assert_ne!(yields.dear_until.load(super::Ordering::Relaxed), 0);
+            assert!(counts(threads, slow, |patience, _| patience.end(0)));
+            assert!(counts(threads, slow, |patience, start| patience.end(start)));
+            assert!(!counts(threads, slow, |_, _| ()));
+            assert!(!counts(threads, slow, |patience, _| {
+                patience.wait_by(|| false, || ());
+                patience.end(0);
+            }));
+            let late = |patience: &mut Patience<'_>, _| patience.end(clock::now());
+            assert!(!counts(threads, slow, late));
         }
     }
 

@@ -27,7 +27,7 @@ use crate::base::park::{Lease, Parker};
 use crate::base::patience::Patience;
 use crate::base::running::Doing;
 use crate::base::stop;
-use crate::base::sync::{AtomicBool, Ordering};
+use crate::base::sync::{AtomicU64, Ordering};
 use crate::base::unwind::{self, AbortOnUnwind};
 use crate::queue::job::Borrowed;
 use crate::queue::latch::{Latch, ScopeCount};
@@ -151,13 +151,13 @@ enum Ask {
 fn from_outside(shared: &Shared, ask: Ask, op: &mut Errand<'_>) -> Option<usize> {
     let soon = ask == Ask::Thread && shared.sleep.census().searching() > 0;
     with_parker(|parker| {
-        errand(shared, ask, parker, op, &|latch, tag, begun| {
+        errand(shared, ask, parker, op, &|latch, tag, [begun, ended]| {
             if soon {
-                look_on(shared, latch);
+                look_on(shared, latch, ended);
             }
             let mut outside = Outside::new(shared);
             while !latch.wait_for(LOOK) {
-                if begun.load(Ordering::Relaxed) || !outside.stands_still() {
+                if begun.load(Ordering::Relaxed) != 0 || !outside.stands_still() {
                     continue;
                 }
                 if !(ask != Ask::Thread && may_visit(shared) && take_back(shared, tag)) {
@@ -169,10 +169,14 @@ fn from_outside(shared: &Shared, ask: Ask, op: &mut Errand<'_>) -> Option<usize>
 }
 
 /// The caller waits awake for up to [`LOOK_ON`]. A short call has ended by then, and the caller need not be woken.
-fn look_on(shared: &Shared, latch: &Latch) {
+fn look_on(shared: &Shared, latch: &Latch, ended: &AtomicU64) {
     let mut patience = Patience::new(LOOK_ON, &shared.yields);
     patience.make_room();
-    while patience.wait_unless(|| latch.is_set()) && !latch.is_set() {}
+    while patience.wait_unless(|| latch.is_set()) {
+        if latch.is_set() {
+            return patience.end(ended.load(Ordering::Relaxed));
+        }
+    }
 }
 
 /// If the calling thread stands aside from a seat of that pool and is no worker of the pool now,
@@ -192,21 +196,22 @@ pub(crate) fn at_home<R>(shared: &Shared, op: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Queues `op` and waits by `wait` until it has been run: for the latch, and told the errand's tag and
-/// whether it has been begun. If the caller asks for a seat and is offered one, `op` has not been run.
+/// Queues `op` and waits by `wait` until it has been run: for the latch, and told the errand's tag, and
+/// when it was begun and ended, in ticks; 0 before that. If the caller asks for a seat and is offered one, `op` has not been run.
 fn errand(
     shared: &Shared,
     ask: Ask,
     parker: &'static Parker,
     op: &mut Errand<'_>,
-    wait: &dyn Fn(&Latch, u64, &AtomicBool),
+    wait: &dyn Fn(&Latch, u64, [&AtomicU64; 2]),
 ) -> Option<usize> {
-    let (latch, begun, tag) = (Latch::new(parker), AtomicBool::new(false), tag::errand());
+    let (latch, tag) = (Latch::new(parker), tag::errand());
+    let (begun, ended) = (AtomicU64::new(0), AtomicU64::new(0));
     let op = Cell::new(Some(op));
     let result = Cell::new(None);
     let chain = stop::to_go_on_with();
     let body = || {
-        begun.store(true, Ordering::Relaxed);
+        begun.store(clock::now() | 1, Ordering::Relaxed);
         let run = || {
             Worker::with(|worker| {
                 let worker = worker?;
@@ -218,6 +223,7 @@ fn errand(
             })
         };
         result.set(Some(unwind::catch(|| apart(chain.clone(), run))));
+        ended.store(clock::now(), Ordering::Relaxed);
     };
     let job = Borrowed::new(tag, &body, &latch);
     let guard = AbortOnUnwind;
@@ -236,7 +242,7 @@ fn errand(
         shared.inject_for_guest(parcel);
     }
     attend_if_deserted(shared);
-    wait(&latch, tag, &begun);
+    wait(&latch, tag, [&begun, &ended]);
     guard.disarm();
     shared.errands.fetch_sub(1, Ordering::Relaxed);
     match result.take() {

@@ -12,14 +12,22 @@ use crate::seat::word::{Holder, Posted, Step};
 impl Shared {
     /// Queues a job from outside and wakes a thread for it.
     pub(crate) fn inject(&self, job: Parcel) {
-        self.injector.push(job);
+        self.queue(job);
         self.announce();
+    }
+
+    fn queue(&self, job: Parcel) {
+        // In a large pool all posters would wait for that line.
+        if self.is_small() {
+            self.yields.note_queued();
+        }
+        self.injector.push(job);
     }
 
     /// Queues a call of an ordinary thread, which waits for it asleep. The thread that is woken may come to the caller's processor:
     /// the caller leaves that at once.
     pub(super) fn inject_awaited(&self, job: Parcel) {
-        self.injector.push(job);
+        self.queue(job);
         if self.sleep.post(self.len()) {
             self.wake(0, 1, 0, false, || ());
         }
@@ -30,7 +38,7 @@ impl Shared {
     /// from such callers. So in a large pool a thread is woken only if none searches: a searcher
     /// finds the call, and wakes the next thread.
     pub(super) fn inject_for_guest(&self, job: Parcel) {
-        self.injector.push(job);
+        self.queue(job);
         let wanted = self.sleep.post(self.len());
         if wanted && (self.is_small() || self.sleep.census().searching() == 0) {
             self.wake_one();
@@ -49,7 +57,7 @@ impl Shared {
 
     /// Queues a task of an ordinary thread, which goes on.
     pub(crate) fn inject_task(&self, task: Parcel) {
-        self.injector.push(task);
+        self.queue(task);
         self.announce_tasks();
     }
 

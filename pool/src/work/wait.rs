@@ -192,11 +192,13 @@ impl Worker<'_> {
                 found
             };
             if let Some(entry) = found {
+                patience.end(0);
                 self.run(entry);
                 so_far.nap = STUCK.0;
                 patience = fresh();
             }
         }
+        patience.end(0);
         so_far.names.take_back(self);
         guard.disarm();
     }

@@ -19,7 +19,7 @@ pub(crate) struct Watched {
 impl Watched {
     pub(crate) fn new(test: &str, limit: Duration) -> Self {
         if cfg!(miri) {
-            // It tells of a deadlock itself, and its time is not that of a clock.
+            // The machine reports a deadlock itself, and its time is not that of a clock.
             return Watched { _over: None };
         }
         let (over, is_over) = channel();

@@ -123,7 +123,7 @@ struct Machine {
     hasty: u64,
     next_limit: u64,
     steps: u64,
-    /// A hash of all switches, threads and times: the same for the same schedule.
+    /// A hash of all switches, threads and times; equal schedules have equal hashes.
     print: u64,
     /// When the current thread got the baton.
     since: u64,
@@ -522,7 +522,7 @@ impl Machine {
         self.tasks[task].run == Run::Ready
     }
 
-    /// The next thread. `pausing`: the current thread would rather not go on, or cannot.
+    /// The next thread. `pausing`: the current thread should not go on, or cannot.
     fn choose(&mut self, pausing: bool) -> usize {
         if let Some((_, until)) = self.frozen
             && self.steps >= until

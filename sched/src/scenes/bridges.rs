@@ -1,9 +1,9 @@
-//! Scenes in which threads wait for an iterator: a few, and a crowd that stands in line.
+//! Scenes in which threads wait for an iterator: a few threads, and a crowd that stands in line.
 
 use super::{Scene, block, global, pool, scene};
 use crate::program::{Draw, Program, Verb};
 
-/// More threads than wait without a line.
+/// More threads than can wait without a line.
 const CROWD: usize = 18;
 
 pub(super) fn all() -> Vec<Scene> {
@@ -20,7 +20,7 @@ pub(super) fn all() -> Vec<Scene> {
         scene("bridge-source-waits", in_pool(4, Draw::Waits, 40, 3000)),
         scene("bridge-items-meet", in_pool(4, Draw::Meets, 41, 100)),
         scene("bridge-panics", in_pool(4, panics(17, false), 40, 500)),
-        // A thread draws for those that wait, one of which may go to sleep meanwhile.
+        // A thread draws for the waiting threads; one of these may go to sleep meanwhile.
         scene(
             "line-for-a-source-that-waits",
             in_pool(CROWD, Draw::Waits, 40, 9000),
@@ -38,7 +38,7 @@ pub(super) fn all() -> Vec<Scene> {
             "line-for-single-items",
             in_pool(CROWD, Draw::Singly, 60, 300),
         ),
-        // What was drawn for others is dropped once, and those who wait for more come back.
+        // Items that were drawn for other threads are dropped once, and threads that wait for more come back.
         scene(
             "line-for-a-panic",
             in_pool(CROWD, panics(37, false), 60, 500),

@@ -1,4 +1,4 @@
-//! Scenes in which a thread inside of `blocking` calls the pool whose seat it keeps, and no other thread can do
+//! Scenes in which a thread inside `blocking` calls the pool whose seat it keeps, and no other thread can do
 //! what it waits for: it must come back to the seat.
 
 use super::waits::{guests, in_pool, spawn, task};
@@ -6,7 +6,7 @@ use super::{Scene, block, pool, scene};
 use crate::program::{End, Global, Program, Verb};
 use Verb::{Await, Blocking, Broadcast, Handle, Install, Join, Refuse, Set, Work};
 
-/// A thread of a global pool does this inside of `blocking`.
+/// A thread of a global pool does this inside `blocking`.
 fn inside(threads: usize, before: Option<Verb>, verb: Verb) -> Program {
     let job = before.into_iter().chain([Blocking(block([verb])), Set(0)]);
     guests(threads, false, vec![block([spawn(block(job)), Await(0)])])
@@ -43,7 +43,8 @@ pub(super) fn all() -> Vec<Scene> {
                 )
             },
         ),
-        // A call of the global pool, where other seats are free: a letter comes to the one that the thread keeps.
+        // A call of the global pool, where other seats are free: a letter comes to the seat that the thread
+        // keeps.
         scene("inside-a-call-that-writes-to-all", {
             let inside = [Join(block([broadcast()]), block([Work(100)]))];
             let outside = Join(block([Blocking(block(inside))]), block([Work(100)]));
@@ -55,7 +56,7 @@ pub(super) fn all() -> Vec<Scene> {
             let job = || spawn(block([Blocking(block([broadcast()])), Set(0)]));
             guests(2, false, vec![block([job(), job(), Await(0)])])
         }),
-        // What it waits for writes to its seat.
+        // The job that it waits for writes to its seat.
         scene(
             "inside-a-handle",
             inside(1, None, Handle(End::Join, block([broadcast()]))),
@@ -64,7 +65,7 @@ pub(super) fn all() -> Vec<Scene> {
             "inside-a-scope-in-place",
             inside(2, None, in_place(task([broadcast()]))),
         ),
-        // A task of the scope, run here, leaves another one here.
+        // A task of the scope, run here, leaves another task here.
         scene(
             "inside-a-scope-whose-tasks-spawn",
             inside(1, Some(Refuse(0)), in_place(task([task([Work(100)])]))),

@@ -1,6 +1,6 @@
-//! Scenes in which a wait depends on one step of a protocol: leave that step out, and no other
-//! mechanism makes it good. Events say which part has begun where, and a part that awaits one blocks,
-//! as user code may.
+//! Scenes in which a wait depends on one step of a protocol: if that step is left out, no other
+//! mechanism replaces it. Events say which part has begun where, and a part that awaits an event
+//! blocks, as user code may.
 
 use super::{Scene, block, global, pool, scene};
 use crate::program::{Block, End, Global, Loop, Meeting, Pool, Program, Verb};
@@ -57,19 +57,19 @@ fn items_meet(len: u64, before: u64) -> Verb {
     }
 }
 
-/// 18 tasks first: what follows is pushed in a lull, if the other threads are awake meanwhile.
+/// 18 tasks first: then, if the other threads are awake meanwhile, the following jobs are pushed in a lull.
 fn in_a_lull() -> Verb {
     let before = (0..18).map(|_| task([Work(1000)]));
     scope(before.chain([task([Set(0)]), Await(0), task([Set(1)]), Await(1)]))
 }
 
-/// So deep inside of joins that a half is private, at first, though a thread has asked.
+/// So deep inside joins that a half is private at first, although a thread has asked for work.
 fn deep(innermost: Verb) -> Verb {
     (0..10).fold(innermost, |inner, _| join([inner], []))
 }
 
-/// Then computes for so long that other threads get far (what counts is the number of steps), and at each of many joins
-/// something may become public.
+/// Then computes long enough for other threads to get far (the number of steps counts), and at each of many joins
+/// a job may become public.
 fn in_many_joins(first: Verb) -> Block {
     let steps = || iter::repeat_n(Work(100), 100);
     let joins = (0..12).flat_map(|_| iter::once(join([], [])).chain(steps()));
@@ -105,19 +105,19 @@ pub(super) fn all() -> Vec<Scene> {
                 ],
             ),
         ),
-        // The thief blocks beside a half that only the owner, which waits for it, can run.
+        // The thief blocks next to a half that only the owner, which waits for it, can run.
         scene(
             "wait-thief-stuck-beside-a-half",
             left_alone(
                 2,
                 [join(
                     [Await(1)],
-                    // The first of these joins answers what was asked of the thief before.
+                    // The first of these joins answers an earlier request to the thief.
                     [join([], []), Set(1), join([Await(0)], [Set(0)])],
                 )],
             ),
         ),
-        // The same so deep inside of other joins that the thief keeps the half private.
+        // The same, so deep inside other joins that the thief keeps the half private.
         scene(
             "wait-thief-stuck-deep-inside",
             left_alone(
@@ -149,17 +149,17 @@ pub(super) fn all() -> Vec<Scene> {
                 )],
             ),
         ),
-        // A spawner relies on no thread to sleep, and waits for a task that another thread has to run, which
-        // goes to sleep just then.
+        // A spawner relies on no thread being asleep, and waits for a task that another thread has to run;
+        // that thread goes to sleep just then.
         scene("lull-and-a-sleeper", in_pool(pool(2), [in_a_lull()])),
         scene(
             "lull-of-a-guest-and-a-sleeper",
             guests(2, false, vec![block([in_a_lull()]), block([join([], [])])]),
         ),
-        // What lies below the awaited piece on the thief's seat waits for what lies below the wait. The other thread is
-        // kept busy until its first choice is the task; the thread here waits until it has begun there. Then it
-        // takes the task's half, which goes on until all below it is public. Should the other thread take what lies
-        // below at once, none of them waits.
+        // The jobs below the awaited piece on the thief's seat wait for the jobs below the wait. The other thread
+        // is kept busy until its first choice is the task; the thread here waits until the task has begun there.
+        // Then it takes the task's half, which goes on until all jobs below it are public. If the other thread
+        // takes the jobs below at once, no thread waits.
         scene(
             "wait-below-the-base",
             left_alone(
@@ -200,7 +200,7 @@ pub(super) fn all() -> Vec<Scene> {
                 ],
             ),
         ),
-        // A task was stolen and has not begun when its scope's owner goes to sleep; what it then spawns is for
+        // A task was stolen and has not begun when its scope's owner goes to sleep; then it spawns tasks for
         // the owner.
         scene(
             "wait-scope-for-a-task-on-its-way",
@@ -212,7 +212,8 @@ pub(super) fn all() -> Vec<Scene> {
                 ])],
             ),
         ),
-        // An ordinary thread waits for a task of a scope in place, and what blocks the only seat waits for it too.
+        // An ordinary thread waits for a task of a scope in place, and the job that blocks the only seat waits
+        // for that task too.
         scene(
             "scope-in-place-beside-a-blocked-seat",
             guests(
@@ -284,7 +285,7 @@ pub(super) fn all() -> Vec<Scene> {
                 ],
             ),
         ),
-        // The same with a single seat: the guest is asked to see to the job when it leaves.
+        // The same with a single seat: the guest is asked to look after the job when it leaves.
         scene(
             "guest-on-the-only-seat",
             guests(
@@ -296,7 +297,7 @@ pub(super) fn all() -> Vec<Scene> {
                 ],
             ),
         ),
-        // All seats blocked, and no thread to be had: the waiter itself sits on a spare seat.
+        // All seats are blocked, and the system has no thread to give: the waiter itself takes a spare seat.
         scene(
             "refused-seats-blocked",
             Program {
@@ -396,7 +397,7 @@ pub(super) fn all() -> Vec<Scene> {
                 ],
             ),
         ),
-        // A spare thread is refused: its seat is closed, and counted no more.
+        // A spare thread is refused: its seat is closed, and no longer counted.
         scene(
             "refused-spare-thread",
             in_pool(

@@ -237,7 +237,7 @@ fn verbs_that_wait() {
 }
 
 fn pools() {
-    // A pool that a program builds cannot have threads here: that is an error, and no panic.
+    // A pool that a program builds cannot have threads here: that is an error, not a panic.
     assert!(
         tine::ThreadPoolBuilder::new()
             .num_threads(2)
@@ -266,7 +266,7 @@ fn stopping() {
     // Panics abort here, so a call that has begun runs to its end.
     sorts_go_on();
     let late = tine::StopToken::new().with_timeout(std::time::Duration::from_millis(1));
-    // A clock that each look puts on.
+    // A clock that each look advances.
     while !late.is_stopped() {}
     let job = tine::spawn_async(|| 7);
     assert_eq!(job.join().unwrap(), Ok(7));

@@ -414,7 +414,7 @@ fn pipelines() {
             .sum::<u64>(),
         24_995_000
     );
-    // Long, so that what they take is looked at.
+    // Long, so that their time is checked.
     let long = || (0..600_000_u64).par_bridge();
     assert_eq!(
         long().map(|n| n % 7).sum::<u64>(),

@@ -1,4 +1,4 @@
-//! Small and large inputs of whole programs: with loops, with rayon, and with the same text on tine.
+//! Small and large inputs of whole programs: with loops, with rayon, and with the same source on tine.
 
 mod ours;
 mod plain;
@@ -87,7 +87,7 @@ impl Order {
     }
 }
 
-/// Who is beside whom.
+/// The neighbours of each node.
 pub struct Graph {
     starts: Vec<usize>,
     nodes: Vec<u32>,

@@ -1,4 +1,4 @@
-// The programs as a user of rayon writes them. This text is compiled twice: with rayon's prelude and
+// The programs as a user of rayon writes them. This file is compiled twice: with rayon's prelude and
 // with tine's.
 
 pub fn orders(text: &str, names: &HashMap<u32, String>) -> Vec<(String, u64, usize)> {
@@ -59,7 +59,7 @@ pub fn breadth_first(graph: &Graph) -> Vec<u32> {
     far.into_iter().map(AtomicU32::into_inner).collect()
 }
 
-/// Ten rounds of page rank: every node gathers from those that point to it.
+/// Ten rounds of page rank: every node gathers from the nodes that point to it.
 pub fn page_rank(graph: &Graph) -> Vec<f64> {
     let n = graph.nodes();
     let mut rank = vec![1.0 / n as f64; n];

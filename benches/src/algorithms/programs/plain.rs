@@ -63,7 +63,7 @@ pub fn page_rank(graph: &Graph) -> Vec<f64> {
     rank
 }
 
-/// Running sums, those above the mean, and these made even by their histogram.
+/// Running sums, then those above the mean, and these equalised by their histogram.
 pub fn samples(samples: &[u16]) -> Vec<u16> {
     let mut sum = 0_u64;
     let sums: Vec<u64> = samples

@@ -1,5 +1,5 @@
-//! Calls of every length, from an ordinary thread: turning a loop into a
-//! parallel one is never to be a mistake.
+//! Calls of every length, from an ordinary thread: to turn a loop into a parallel one must never be
+//! a mistake.
 
 use std::hint::black_box;
 
@@ -9,7 +9,7 @@ use super::{Book, halves};
 use crate::data::{LONG, busy, floats, many, numbers, paralight};
 use crate::race::{Case, Goal, cases};
 
-/// What a loop may cost at most once it is parallel.
+/// The greatest allowed cost of a loop that has become parallel.
 const NO_REGRET: Goal = Goal::Within(1.05, "sequential", 100.0);
 
 fn squares(n: usize) -> Vec<Case> {
@@ -60,7 +60,7 @@ fn small_filter(n: usize) -> Vec<Case> {
     }
 }
 
-/// The other way is without the promise of the same sum each time.
+/// The other way does not promise the same sum each time.
 fn same_sum(n: usize) -> Vec<Case> {
     let v: &'static [f64] = &floats()[..n];
     cases! {

@@ -1,4 +1,4 @@
-//! What the rows work on, made once and kept.
+//! The inputs of the rows, made once and kept.
 
 use std::sync::{LazyLock, Mutex};
 
@@ -72,7 +72,7 @@ pub fn text() -> &'static str {
     &TEXT
 }
 
-/// Runs N nanoseconds of arithmetic; gives back what it was told.
+/// Runs N nanoseconds of arithmetic; returns its argument.
 pub fn busy(nanoseconds: u64) -> u64 {
     spin::nanoseconds(nanoseconds);
     nanoseconds

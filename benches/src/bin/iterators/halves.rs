@@ -1,5 +1,5 @@
 //! The same loops by peers that offer a join and no iterators: halves of halves, as their users
-//! would write it, down to pieces worth a join.
+//! would write them, down to pieces that are worth a join.
 
 use tine_bench::peers::{Chili, Forte, Peer};
 

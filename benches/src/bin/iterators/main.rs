@@ -61,7 +61,7 @@ impl Asked {
     }
 }
 
-/// The rows in sections, run as they are named.
+/// The rows in sections; a row runs when it is named.
 struct Book<'a> {
     asked: &'a Asked,
     sections: Vec<(&'static str, Vec<Row>)>,

@@ -1,4 +1,4 @@
-//! Calls from an ordinary thread into a pool of the program's own, whose threads have names.
+//! Calls from an ordinary thread into a pool that the program has built, whose threads have names.
 
 use std::hint::black_box;
 

@@ -42,7 +42,7 @@ fn find_first(at: usize) -> Vec<Case> {
     }
 }
 
-/// Where the rows that write write to.
+/// The memory that the writing rows write to.
 static TARGET: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
 fn write() -> Vec<Case> {
@@ -195,7 +195,7 @@ fn reshaped(book: &mut Book<'_>) {
     });
 }
 
-/// Characters are the items here: of 50 MB of text, and all that there are.
+/// Here the items are characters: those of 50 MB of text, and all characters that exist.
 fn characters(book: &mut Book<'_>) {
     book.row("words of lines", of_rayon(1.0), || cases! {
         black_box(text()).lines().map(|line| line.split_whitespace().count()).sum::<usize>();

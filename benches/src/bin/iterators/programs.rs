@@ -1,5 +1,5 @@
-//! Shapes of programs that other crates have: a source that feeds its items one by one, passes over a vector by one loop, a search by
-//! joins, a caller that spins until its task has begun.
+//! Shapes of programs that other crates have: a source that feeds its items one by one, passes over a vector by
+//! one loop, a search by joins, a caller that spins until its task has begun.
 
 use std::hint::{black_box, spin_loop};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Things {
     }
 }
 
-/// What is in reach at most.
+/// An upper bound for the worth that can still be reached.
 fn bound(things: &[(u64, u64)], mut room: u64) -> u64 {
     let mut worth = 0;
     for thing in things {

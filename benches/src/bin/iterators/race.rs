@@ -8,13 +8,13 @@ use tine_bench::samples::median;
 
 /// Before each sample, for the last contender's threads to go to sleep.
 const SETTLE: Duration = Duration::from_millis(1);
-/// What is short is called again and again for this long.
+/// A short call is repeated for this long.
 const LASTING: Duration = Duration::from_millis(2);
 /// The pause before a call that finds its pool asleep, and how many
 /// such calls make a sample.
 const ASLEEP: (Duration, usize) = (Duration::from_micros(2500), 5);
 
-/// What a row takes the time of.
+/// What a row measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Calls {
     /// One call after another.
@@ -88,14 +88,14 @@ impl Row {
         median(&ratios)
     }
 
-    /// What tine took of what it may take.
+    /// Tine's time as a part of the time that it may take.
     pub fn share_of_goal(&self) -> Option<f64> {
         let Goal::Within(times, whose, more) = self.goal;
         self.ratio(times, whose, more)
     }
 }
 
-/// No contender pays for what the one before has freed.
+/// Gives freed memory back, so that no contender pays for what the contender before it has freed.
 fn forget_garbage() {
     #[cfg(target_env = "gnu")]
     // SAFETY: gives free memory back; it has no other effect.
@@ -104,7 +104,7 @@ fn forget_garbage() {
     }
 }
 
-/// One call, what it returns dropped after the clock was read.
+/// One call; its result is dropped after the clock is read.
 fn once<R>(work: &impl Fn() -> R) -> Duration {
     let start = Instant::now();
     let result = black_box(work());

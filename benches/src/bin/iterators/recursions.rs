@@ -1,5 +1,5 @@
-//! Loops whose items call the same loop again: walks of trees, searches, halves of halves. Nearly all of the calls are of a few
-//! tiny items.
+//! Loops whose items call the same loop again: walks of trees, searches, halves of halves. Nearly all calls have
+//! only a few tiny items.
 
 use std::hint::black_box;
 use std::sync::OnceLock;

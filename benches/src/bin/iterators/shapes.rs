@@ -1,5 +1,5 @@
-//! Loops whose items do not cost the same, and loops in loops: what is to be had
-//! is the sequential time divided by the threads.
+//! Loops whose items differ in cost, and loops in loops. The best possible time is the sequential
+//! time divided by the number of threads.
 
 use std::hint::black_box;
 
@@ -9,10 +9,10 @@ use super::{Book, halves};
 use crate::data::{busy, numbers, paralight};
 use crate::race::{Case, Goal, cases};
 
-/// What all items of a loop take, in nanoseconds.
+/// The time of all items of a loop together, in nanoseconds.
 const TOTAL: u64 = 20_000_000;
 
-/// Makes the shares of the items come to `TOTAL`.
+/// Scales the shares of the items so that their sum is `TOTAL`.
 fn scaled(shares: impl Iterator<Item = f64> + Clone) -> Vec<u64> {
     let sum: f64 = shares.clone().sum();
     shares

@@ -91,7 +91,7 @@ fn collects(book: &mut Book<'_>) {
     });
 }
 
-/// A sequential iterator that says nothing of its length.
+/// A sequential iterator that says nothing about its length.
 fn untold(mut left: u64) -> impl Iterator<Item = u64> + Send {
     from_fn(move || {
         left = left.checked_sub(1)?;

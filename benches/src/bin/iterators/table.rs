@@ -47,7 +47,7 @@ pub fn line(row: &Row) -> Vec<String> {
     cells.push(ratio(row.ratio(1.0, "sequential", 0.0)));
     cells.push(ratio(row.ratio(1.0, "rayon", 0.0)));
     cells.push(row.goal.text());
-    // What misses its goal stands out; what misses it by less than a hundredth does not.
+    // A row that misses its goal is marked, unless it misses by less than a hundredth.
     cells.push(match row.share_of_goal() {
         Some(share) if share >= 1.005 => format!("**{share:.2}**"),
         share => ratio(share),
