@@ -74,6 +74,12 @@ fn child() {
             let other = scope.spawn(|| map.insert(2, 7));
             assert!(other.join().is_err());
         });
+        // A writer that only tries gives up.
+        assert!(map.try_lock(&1).is_err());
+        assert_eq!(
+            map.try_get(&1).map(|guard| guard.as_deref().copied()),
+            Ok(Some(1))
+        );
         assert_eq!(map.into_iter().map(|(_, value)| value).sum::<i32>(), 3);
     }
     // Maps that were not read so often, and new ones, do without.

@@ -235,3 +235,49 @@ fn tried_and_waited_for_guards_exclude_each_other() {
     });
     assert_eq!(map.values().map(|pair| pair.0).sum::<u64>(), made);
 }
+
+/// A key that looks into its map when it is dropped may be given to calls that insert nothing: it is dropped where nothing is locked.
+#[test]
+fn a_key_that_is_not_needed_may_look_into_the_map() {
+    use std::cell::Cell;
+    use std::sync::{Arc, OnceLock};
+    type Map = OnceLock<ParHashMap<Nosy, u32>>;
+    thread_local!(static LOOKS: Cell<u32> = const { Cell::new(0) });
+    struct Nosy(u32, Arc<Map>);
+    impl Drop for Nosy {
+        fn drop(&mut self) {
+            if let Some(map) = self.1.get().filter(|_| self.0 < 100) {
+                LOOKS.set(LOOKS.get() + u32::from(map.len() == 1));
+            }
+        }
+    }
+    impl PartialEq for Nosy {
+        fn eq(&self, other: &Nosy) -> bool {
+            self.0 % 100 == other.0 % 100
+        }
+    }
+    impl Eq for Nosy {}
+    impl std::hash::Hash for Nosy {
+        fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+            (self.0 % 100).hash(state);
+        }
+    }
+    let shared = Arc::new(Map::new());
+    let map = shared.get_or_init(ParHashMap::new);
+    map.insert(Nosy(101, shared.clone()), 1);
+    let key = |n| Nosy(n, shared.clone());
+    let panics = |work: &dyn Fn()| assert!(catch_unwind(AssertUnwindSafe(work)).is_err());
+    map.insert(key(1), 2);
+    drop(map.lock_entry(key(1)));
+    drop(map.lock_entry(key(2)));
+    map.upsert(key(1), || 7, |_| ());
+    assert_eq!(
+        map.entry(key(2)).or_try_insert_with(|| Err(9)).err(),
+        Some(9)
+    );
+    panics(&|| drop(map.entry(key(2)).or_insert_with(|| panic!("on purpose"))));
+    panics(&|| _ = map.upsert(key(2), || panic!("on purpose"), |_| ()));
+    assert_eq!((LOOKS.get(), map.len()), (7, 1));
+    // The map holds itself.
+    map.clear();
+}

@@ -41,6 +41,7 @@ use std::mem;
 /// [`read`](Self::read), [`read_many`](Self::read_many), [`update`](Self::update),
 /// [`upsert`](Self::upsert), [`compute`](Self::compute),
 /// [`get_or_insert_with`](Self::get_or_insert_with), [`remove_if`](Self::remove_if),
+/// [`remove_if_mut`](Self::remove_if_mut),
 /// [`retain`](Self::retain), [`for_each`](Self::for_each) and [`find_map`](Self::find_map) run their
 /// closure while a shard is locked. Keep the closure short, and start nothing parallel in it. Guards
 /// ([`get`](Self::get), [`lock`](Self::lock), [`entry`](Self::entry),
@@ -252,9 +253,11 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// ```
     #[track_caller]
     pub fn find_map<R>(&self, mut look: impl FnMut(&K, &V) -> Option<R>) -> Option<R> {
-        self.shards
-            .walk()
-            .find_map(|table| table.iter().find_map(|(key, value)| look(key, value)))
+        let mut walk = self.shards.walk();
+        let found = walk.find_map(|table| table.iter().find_map(|(key, value)| look(key, value)));
+        // Before the return: a result is not dropped if a destructor panics after it.
+        drop(look);
+        found
     }
 
     /// Keeps the entries for which `keep` returns `true`, one shard at a time under its lock. What is
@@ -518,7 +521,8 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
                 false
             }
             Slot::Vacant(slot) => {
-                slot.insert((key, first()));
+                let value = first();
+                slot.insert((key, value));
                 chart.check(&table);
                 true
             }
@@ -645,7 +649,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         self.remove_if_mut(key, |k, v| doomed(k, v))
     }
 
-    /// The same where `doomed` may change the value, whether it is removed or stays.
+    /// Like [`remove_if`](Self::remove_if), but `doomed` may change the value, whether it is removed or stays.
     ///
     /// ```
     /// # use tine::ParHashMap;

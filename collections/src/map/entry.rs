@@ -404,20 +404,20 @@ where
     fn fill<E>(self, make: impl FnOnce(&K) -> Result<V, E>) -> Result<RefMut<'a, K, V>, E> {
         let Entry { map, key, modify } = self;
         let hash = map.hash(&key);
-        let make = |key| match make(&key) {
-            Ok(value) => Ok((key, value)),
-            Err(error) => {
-                // Before the return: a result is not dropped if a destructor panics after it.
-                drop(key);
-                Err(error)
-            }
-        };
-        find_or_add(map, hash, key, |given, k| k == given, modify, make)
+        find_or_add(
+            map,
+            hash,
+            key,
+            |given, k| k == given,
+            modify,
+            make,
+            |key| key,
+        )
     }
 }
 
-/// The entry whose key `given` is equal to, its value changed by `modify`; if there is none, a new entry that
-/// `make` supplies. Its shard is locked.
+/// The entry whose key `is_equal` to `given`, its value changed by `modify`; or a new entry, of the value that `make` supplies and the
+/// key that `own` makes. Its shard is locked.
 #[inline(always)]
 #[track_caller]
 pub(super) fn find_or_add<'a, G, K: Eq + Hash, V, S: BuildHasher, E>(
@@ -426,11 +426,12 @@ pub(super) fn find_or_add<'a, G, K: Eq + Hash, V, S: BuildHasher, E>(
     given: G,
     is_equal: impl Fn(&G, &K) -> bool,
     modify: impl FnOnce(&mut V),
-    make: impl FnOnce(G) -> Result<(K, V), E>,
+    make: impl FnOnce(&G) -> Result<V, E>,
+    own: impl FnOnce(G) -> K,
 ) -> Result<RefMut<'a, K, V>, E> {
     let (mut table, chart) = map.shards.write_to_add(hash, map.rehash());
-    // What is not needed is dropped before there is a result: a result is not dropped if a destructor panics
-    // after it, and a guard would hold the lock for ever.
+    // What is not needed is dropped before there is a result: a result is not dropped if a destructor panics after it, and
+    // a guard would hold the lock for ever. If a closure panics, the table is unlocked before `given` is dropped.
     let bucket = match table.entry(hash, |(k, _)| is_equal(&given, k), map.rehash()) {
         Slot::Occupied(mut slot) => {
             modify(&mut slot.get_mut().1);
@@ -440,9 +441,19 @@ pub(super) fn find_or_add<'a, G, K: Eq + Hash, V, S: BuildHasher, E>(
         }
         Slot::Vacant(slot) => {
             drop(modify);
-            let bucket = slot.insert(make(given)?).bucket_index();
-            chart.check(&table);
-            bucket
+            match make(&given) {
+                Ok(value) => {
+                    let bucket = slot.insert((own(given), value)).bucket_index();
+                    chart.check(&table);
+                    bucket
+                }
+                Err(error) => {
+                    // Where nothing is locked.
+                    drop(table);
+                    drop(given);
+                    return Err(error);
+                }
+            }
         }
     };
     Ok(RefMut { table, bucket })

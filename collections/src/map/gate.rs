@@ -256,12 +256,13 @@ impl Gate {
     }
 
     /// Shuts the gate, for a writer that has the shard's lock, beside which the mark lies. False if a reader of
-    /// the shard is in: then the writer must release the lock, [`wait`](Self::wait), and begin anew.
+    /// the shard is in: then the writer must release the lock, [`wait`](Self::wait), and begin anew. A writer that is
+    /// not `patient` gets false also if the system refuses the barrier; it releases the lock and gives up.
     ///
     /// # Panics
-    /// If the system refuses the barrier that it granted when the gate opened.
+    /// If the writer is patient and the system refuses the barrier that it granted when the gate opened.
     #[track_caller]
-    pub(crate) fn is_clear(&self, shard: Name, mark: &Mark) -> bool {
+    pub(crate) fn is_clear(&self, shard: Name, mark: &Mark, patient: bool) -> bool {
         pass();
         loop {
             // Acquire pairs with the Release below: the barrier came before, or the last reader has left.
@@ -274,7 +275,11 @@ impl Gate {
                 OPEN => self.turn(now, in_phase(now, FALLING)),
                 FALLING => {
                     let start = micros();
-                    let passed = (0..100).any(|_| registry().pass_everywhere() || nap());
+                    let mut passed = registry().pass_everywhere();
+                    if !passed && !patient {
+                        return false;
+                    }
+                    passed = passed || (1..100).any(|_| nap() || registry().pass_everywhere());
                     assert!(
                         passed,
                         "the system refuses the barrier (membarrier) that it granted before: a map that \

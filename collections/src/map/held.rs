@@ -7,6 +7,7 @@ use super::concurrent::ParHashMap;
 use super::entry::{GONE, Ref, RefMut, find, find_or_add};
 use super::shard::Writing;
 use super::table::value_alone;
+use crate::hasher::DefaultHashBuilder;
 use std::borrow::Borrow;
 use std::convert::Infallible;
 use std::error::Error;
@@ -29,7 +30,8 @@ use std::mem;
 /// }
 /// assert_eq!(jobs, ParHashMap::from([("test", 5)]));
 /// ```
-pub enum LockedEntry<'a, K, V, S> {
+#[must_use = "the shard stays locked only as long as the entry"]
+pub enum LockedEntry<'a, K, V, S = DefaultHashBuilder> {
     /// The key has a value.
     Occupied(OccupiedEntry<'a, K, V>),
     /// The key has no value.
@@ -65,7 +67,7 @@ pub struct OccupiedEntry<'a, K, V> {
 /// }
 /// assert_eq!(map.get_cloned("fork"), Some(4));
 /// ```
-pub struct VacantEntry<'a, K, V, S> {
+pub struct VacantEntry<'a, K, V, S = DefaultHashBuilder> {
     // First, as above.
     table: Writing<'a, (K, V)>,
     chart: &'a Chart,
@@ -157,6 +159,8 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
 
     /// The entry of a borrowed key. An owned key is made, by `From`, only if there is no entry yet. Nothing is
     /// locked before one of the `or_…` methods is called.
+    /// The owned key must be equal to the borrowed key and have the same hash: otherwise each call adds an entry that no
+    /// lookup finds.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -177,8 +181,9 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
 }
 
 /// The error of [`ParHashMap::try_get`] and [`ParHashMap::try_lock`]. Either the call would have had to wait for
-/// another thread, or this thread already holds a guard of the map and one of the two accesses writes. Keys share
-/// shards, so the guard may be on another key.
+/// another thread, or this thread already holds a guard of the map, or is in one of its closures, and one of the two
+/// accesses writes. Keys share shards, so the guard may be on another key. A `try_lock` that fails may put readers back
+/// on locks for some milliseconds, as a write does.
 ///
 /// ```
 /// use tine::{ParHashMap, map::Busy};
@@ -376,7 +381,7 @@ impl<'a, K: Eq + Hash, V, S: BuildHasher> VacantEntry<'a, K, V, S> {
 /// assert_eq!(*sizes.entry_ref("fork").or_insert_with(|| 4), 4);
 /// ```
 #[must_use = "an entry does nothing before one of its `or_…` methods is called"]
-pub struct EntryRef<'a, 'q, K, Q: ?Sized, V, S> {
+pub struct EntryRef<'a, 'q, K, Q: ?Sized, V, S = DefaultHashBuilder> {
     map: &'a ParHashMap<K, V, S>,
     key: &'q Q,
 }
@@ -437,8 +442,8 @@ where
     pub fn or_insert_with(self, make: impl FnOnce() -> V) -> RefMut<'a, K, V> {
         let EntryRef { map, key } = self;
         let is_equal = |given: &&Q, k: &K| k.borrow() == *given;
-        let make = |given: &'q Q| Ok::<_, Infallible>((K::from(given), make()));
-        match find_or_add(map, map.hash(key), key, is_equal, |_| (), make) {
+        let make = |_: &&'q Q| Ok::<V, Infallible>(make());
+        match find_or_add(map, map.hash(key), key, is_equal, |_| (), make, K::from) {
             Ok(guard) => guard,
             Err(never) => match never {},
         }

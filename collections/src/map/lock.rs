@@ -197,7 +197,8 @@ impl RawLock {
 
     /// Enters as a reader, unless it would have to wait. Returns the word that this has made.
     pub(crate) fn read_if_free(&self, nested: bool) -> Option<u32> {
-        self.try_enter(|word| admits_reader(word, nested), READER)
+        let admits = |word| word & READERS < READERS && admits_reader(word, nested);
+        self.try_enter(admits, READER)
     }
 
     /// Enters as the writer, unless it would have to wait. Returns the word that this has made.
@@ -364,7 +365,7 @@ impl<T> Lock<T> {
         door: Door<'_>,
     ) -> (WriteGuard<'a, T>, bool) {
         let mut waited = false;
-        while !door.gate.is_clear(door.shard, &self.mark) {
+        while !door.gate.is_clear(door.shard, &self.mark, true) {
             drop(guard);
             door.gate.wait(door.shard);
             self.raw.write();
@@ -393,7 +394,7 @@ impl<T> Lock<T> {
     pub(crate) fn try_write(&self, door: Door<'_>) -> Option<WriteGuard<'_, T>> {
         self.raw.write_if_free()?;
         let guard = WriteGuard { lock: self };
-        let is_clear = door.gate.is_shut() || door.gate.is_clear(door.shard, &self.mark);
+        let is_clear = door.gate.is_shut() || door.gate.is_clear(door.shard, &self.mark, false);
         is_clear.then_some(guard)
     }
 

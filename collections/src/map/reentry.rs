@@ -74,6 +74,10 @@ impl Hold {
 
     /// As [`enter`](Self::enter), but `None` where that would panic.
     pub(crate) fn try_enter(map: usize, writes: bool) -> Option<Hold> {
+        debug_assert!(
+            map.is_multiple_of(NAMES),
+            "a name leaves room for what an entry says"
+        );
         let tag = map | usize::from(writes);
         if !is_inside() {
             OUTER.set(tag);

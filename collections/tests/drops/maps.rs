@@ -95,6 +95,9 @@ fn one_entry(n: u32, ledger: &mut Ledger) {
             LockedEntry::Occupied(entry) => entry.remove(),
             LockedEntry::Vacant(entry) => entry.insert(i).clone(),
         };
+        "find_map": (map(n), item(7)) => |(m, i)| {
+            m.find_map(move |k, v| (k.id == 3 || v.id == 3).then(|| (i.clone(), v.clone())))
+        };
         "get_mut": (map(n), key(3), item(7)) => |(mut m, k, i)| m.get_mut(&k).map(|v| std::mem::replace(v, i));
         "set insert": (set(0, n), key(3)) => |(s, k)| s.insert(k);
         "set get_cloned": (set(0, n), key(3)) => |(s, k)| s.get_cloned(&k);

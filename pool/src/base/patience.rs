@@ -221,8 +221,10 @@ mod tests {
             assert!(counts(threads, slow, |patience, _| patience.end(0)));
             assert!(counts(threads, slow, |patience, start| patience.end(start)));
             assert!(!counts(threads, slow, |_, _| ()));
+            // It waited again, in vain, and its time was over.
             assert!(!counts(threads, slow, |patience, _| {
-                patience.wait_by(|| false, || ());
+                patience.nanos = 0;
+                assert!(!patience.wait_by(|| false, || ()));
                 patience.end(0);
             }));
             let late = |patience: &mut Patience<'_>, _| patience.end(clock::now());
