@@ -416,8 +416,8 @@ where
     }
 }
 
-/// The entry whose key `is_equal` to `given`, its value changed by `modify`; or a new entry, of the value that `make` supplies and the
-/// key that `own` makes. Its shard is locked.
+/// The entry whose key `is_equal` to `given`, its value changed by `modify`. If there is none, a new entry: `make`
+/// supplies the value, and `own` makes the key. The shard is locked.
 #[inline(always)]
 #[track_caller]
 pub(super) fn find_or_add<'a, G, K: Eq + Hash, V, S: BuildHasher, E>(
@@ -430,8 +430,8 @@ pub(super) fn find_or_add<'a, G, K: Eq + Hash, V, S: BuildHasher, E>(
     own: impl FnOnce(G) -> K,
 ) -> Result<RefMut<'a, K, V>, E> {
     let (mut table, chart) = map.shards.write_to_add(hash, map.rehash());
-    // What is not needed is dropped before there is a result: a result is not dropped if a destructor panics after it, and
-    // a guard would hold the lock for ever. If a closure panics, the table is unlocked before `given` is dropped.
+    // What is not needed is dropped before there is a result: a result is not dropped if a destructor panics after it,
+    // and a guard would hold the lock for ever. If a closure panics, the table is unlocked before `given` is dropped.
     let bucket = match table.entry(hash, |(k, _)| is_equal(&given, k), map.rehash()) {
         Slot::Occupied(mut slot) => {
             modify(&mut slot.get_mut().1);
