@@ -88,8 +88,25 @@ fn words_are_counted_by_borrowed_keys() {
     let rounds = if cfg!(miri) { 20 } else { 10_000 };
     (0..rounds).into_par_iter().for_each(|n| {
         let word = ["a", "fork", "is", "a tool"][n % 4];
-        *map.entry_ref(word).or_default() += 1;
+        match n % 3 {
+            0 => *map.entry_ref(word).or_default() += 1,
+            1 => drop(map.entry_ref(word).and_modify(|n| *n += 1).or_insert(1)),
+            _ => {
+                *map.entry_ref(word)
+                    .or_insert_with_key(|word| word.len() as u32 - word.len() as u32) += 1
+            }
+        }
     });
+    assert_eq!(map.entry_ref("a").key(), "a");
+    let tried = map
+        .entry_ref("fork")
+        .or_try_insert_with(|| Err("needless"))
+        .map(|n| *n);
+    assert_eq!(tried, Ok(rounds as u32 / 4));
+    assert_eq!(
+        map.entry_ref("x").or_try_insert_with(|| Err("vain")).err(),
+        Some("vain")
+    );
     assert_eq!(map.len(), 4);
     assert!(map.values().all(|count| count == rounds as u32 / 4));
     // No key is made of a word that is there.

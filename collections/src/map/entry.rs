@@ -2,10 +2,12 @@
 #![forbid(unsafe_code)]
 
 use super::concurrent::ParHashMap;
+use super::given::{Borrowed, Given, Owned};
 use super::shard::{Entry as Found, Reading, Writing};
 use hashbrown::hash_table::Entry as Slot;
 use std::borrow::Borrow;
 use std::convert::Infallible;
+use std::error::Error;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::ops::{Deref, DerefMut};
@@ -160,11 +162,7 @@ impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for RefMut<'_, K, V> {
 
 /// A guard on the value of `key` in its table. If there is no value, the table is left.
 #[inline(always)]
-pub(super) fn find<'a, K, V, Q>(
-    table: Reading<'a, (K, V)>,
-    hash: u64,
-    key: &Q,
-) -> Option<Ref<'a, K, V>>
+fn find<'a, K, V, Q>(table: Reading<'a, (K, V)>, hash: u64, key: &Q) -> Option<Ref<'a, K, V>>
 where
     K: Borrow<Q>,
     Q: Eq + ?Sized,
@@ -241,6 +239,49 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         Some(RefMut { table, bucket })
     }
 
+    /// Like [`get`](Self::get), but neither waits nor panics. If another thread, or this thread, may be in the way,
+    /// this returns an error at once.
+    ///
+    /// ```
+    /// # use tine::{ParHashMap, map::Busy};
+    /// let map = ParHashMap::from([("a", 1)]);
+    /// assert_eq!(map.try_get("a").unwrap().map(|value| *value), Some(1));
+    /// let guard = map.lock("a");
+    /// assert_eq!(map.try_get("a").unwrap_err(), Busy);
+    /// ```
+    pub fn try_get<Q>(&self, key: &Q) -> Result<Option<Ref<'_, K, V>>, Busy>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hash = self.hash(key);
+        let table = self.shards.try_read(hash).ok_or(Busy)?;
+        Ok(find(table, hash, key))
+    }
+
+    /// Like [`lock`](Self::lock), but neither waits nor panics. If another thread, or this thread, may be in the way,
+    /// this returns an error at once.
+    ///
+    /// ```
+    /// # use tine::{ParHashMap, map::Busy};
+    /// let map = ParHashMap::from([("a", 1)]);
+    /// *map.try_lock("a").unwrap().unwrap() += 1;
+    /// let guard = map.get("a").unwrap();
+    /// assert_eq!(map.try_lock("a").unwrap_err(), Busy);
+    /// assert_eq!(*guard, 2);
+    /// ```
+    #[track_caller]
+    pub fn try_lock<Q>(&self, key: &Q) -> Result<Option<RefMut<'_, K, V>>, Busy>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hash = self.hash(key);
+        let table = self.shards.try_write(hash).ok_or(Busy)?;
+        let bucket = table.find_bucket_index(hash, |(k, _)| k.borrow() == key);
+        Ok(bucket.map(|bucket| RefMut { table, bucket }))
+    }
+
     /// The entry of `key`, for changing or inserting its value. Nothing is locked before one of the `or_…`
     /// methods is called.
     ///
@@ -257,13 +298,41 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     pub fn entry(&self, key: K) -> Entry<'_, K, V, S, fn(&mut V)> {
         Entry {
             map: self,
-            key,
+            given: Owned(key),
+            modify: |_| (),
+        }
+    }
+
+    /// The entry of a borrowed key. An owned key is made, by `From`, only if there is no entry yet. Nothing is
+    /// locked before one of the `or_…` methods is called.
+    ///
+    /// The owned key must be equal to the borrowed key and have the same hash. Otherwise each call adds an entry
+    /// that no lookup finds.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let counts: ParHashMap<String, u32> = ParHashMap::new();
+    /// for word in "a fork is a fork".split(' ') {
+    ///     *counts.entry_ref(word).or_default() += 1;
+    /// }
+    /// assert_eq!(counts.get_cloned("fork"), Some(2));
+    /// ```
+    #[track_caller]
+    pub fn entry_ref<'q, Q>(&self, key: &'q Q) -> EntryRef<'_, 'q, K, Q, V, S, fn(&mut V)>
+    where
+        K: Borrow<Q> + From<&'q Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        Entry {
+            map: self,
+            given: Borrowed(key),
             modify: |_| (),
         }
     }
 }
 
-/// The place of a key in a map, from [`ParHashMap::entry`].
+/// The place of a key in a map, from [`ParHashMap::entry`]. `G` says how the key was given: here it is
+/// owned.
 ///
 /// ```
 /// use tine::ParHashMap;
@@ -275,17 +344,31 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
 /// assert_eq!(map.get_cloned("fork"), Some(2));
 /// ```
 #[must_use = "an entry does nothing before one of its `or_…` methods is called"]
-pub struct Entry<'a, K, V, S, F> {
+pub struct Entry<'a, K, V, S, F, G = Owned<K>> {
     map: &'a ParHashMap<K, V, S>,
-    key: K,
+    given: G,
     modify: F,
 }
 
-impl<'a, K, V, S, F> Entry<'a, K, V, S, F>
+/// The place of a borrowed key in a map, from [`ParHashMap::entry_ref`].
+///
+/// ```
+/// use tine::ParHashMap;
+///
+/// let counts: ParHashMap<String, u32> = ParHashMap::new();
+/// for word in ["a", "fork", "is", "a", "fork"] {
+///     counts.entry_ref(word).and_modify(|n| *n += 1).or_insert(1);
+/// }
+/// assert_eq!(counts.get_cloned("fork"), Some(2));
+/// ```
+pub type EntryRef<'a, 'q, K, Q, V, S, F> = Entry<'a, K, V, S, F, Borrowed<'q, Q>>;
+
+impl<'a, K, V, S, F, G> Entry<'a, K, V, S, F, G>
 where
     K: Eq + Hash,
     S: BuildHasher,
     F: FnOnce(&mut V),
+    G: Given<K>,
 {
     /// The key.
     ///
@@ -293,8 +376,8 @@ where
     /// # use tine::ParHashMap;
     /// assert_eq!(ParHashMap::<_, ()>::new().entry(5).key(), &5);
     /// ```
-    pub fn key(&self) -> &K {
-        &self.key
+    pub fn key(&self) -> &G::Key {
+        self.given.key()
     }
 
     /// If there is a value, calls `modify` with it before the `or_…` method, under the shard's
@@ -308,9 +391,9 @@ where
     /// assert_eq!((map.get_cloned("a"), map.get_cloned("b")), (Some(2), Some(7)));
     /// ```
     #[track_caller]
-    pub fn and_modify<G>(self, modify: G) -> Entry<'a, K, V, S, impl FnOnce(&mut V)>
+    pub fn and_modify<M>(self, modify: M) -> Entry<'a, K, V, S, impl FnOnce(&mut V), G>
     where
-        G: FnOnce(&mut V),
+        M: FnOnce(&mut V),
     {
         let before = self.modify;
         let modify = move |value: &mut V| {
@@ -319,7 +402,7 @@ where
         };
         Entry {
             map: self.map,
-            key: self.key,
+            given: self.given,
             modify,
         }
     }
@@ -373,7 +456,7 @@ where
     /// assert_eq!(*map.entry("abc").or_insert_with_key(|k| k.len()), 3);
     /// ```
     #[track_caller]
-    pub fn or_insert_with_key(self, make: impl FnOnce(&K) -> V) -> RefMut<'a, K, V> {
+    pub fn or_insert_with_key(self, make: impl FnOnce(&G::Key) -> V) -> RefMut<'a, K, V> {
         match self.fill(|key| Ok::<V, Infallible>(make(key))) {
             Ok(guard) => guard,
             Err(never) => match never {},
@@ -399,73 +482,76 @@ where
         self.fill(|_| make())
     }
 
+    /// Changes the value that is there, or else inserts the value that `make` supplies.
     #[inline(always)]
     #[track_caller]
-    fn fill<E>(self, make: impl FnOnce(&K) -> Result<V, E>) -> Result<RefMut<'a, K, V>, E> {
-        let Entry { map, key, modify } = self;
-        let hash = map.hash(&key);
-        find_or_add(
-            map,
-            hash,
-            key,
-            |given, k| k == given,
-            modify,
-            make,
-            |key| key,
-        )
+    fn fill<E>(self, make: impl FnOnce(&G::Key) -> Result<V, E>) -> Result<RefMut<'a, K, V>, E> {
+        let Entry { map, given, modify } = self;
+        let hash = map.hash(given.key());
+        let (mut table, chart) = map.shards.write_to_add(hash, map.rehash());
+        // What is not needed is dropped before there is a result: a result is not dropped if a destructor panics
+        // after it, and a guard would hold the lock for ever. If a closure panics, the table is unlocked before
+        // `given` is dropped.
+        let bucket = match table.entry(hash, |(k, _)| given.is(k), map.rehash()) {
+            Slot::Occupied(mut slot) => {
+                modify(&mut slot.get_mut().1);
+                let bucket = slot.bucket_index();
+                drop((given, make));
+                bucket
+            }
+            Slot::Vacant(slot) => {
+                drop(modify);
+                match make(given.key()) {
+                    Ok(value) => {
+                        let bucket = slot.insert((given.into_key(), value)).bucket_index();
+                        chart.check(&table);
+                        bucket
+                    }
+                    Err(error) => {
+                        // Where nothing is locked.
+                        drop(table);
+                        drop(given);
+                        return Err(error);
+                    }
+                }
+            }
+        };
+        Ok(RefMut { table, bucket })
     }
 }
 
-/// The entry whose key `is_equal` to `given`, its value changed by `modify`. If there is none, a new entry: `make`
-/// supplies the value, and `own` makes the key. The shard is locked.
-#[inline(always)]
-#[track_caller]
-pub(super) fn find_or_add<'a, G, K: Eq + Hash, V, S: BuildHasher, E>(
-    map: &'a ParHashMap<K, V, S>,
-    hash: u64,
-    given: G,
-    is_equal: impl Fn(&G, &K) -> bool,
-    modify: impl FnOnce(&mut V),
-    make: impl FnOnce(&G) -> Result<V, E>,
-    own: impl FnOnce(G) -> K,
-) -> Result<RefMut<'a, K, V>, E> {
-    let (mut table, chart) = map.shards.write_to_add(hash, map.rehash());
-    // What is not needed is dropped before there is a result: a result is not dropped if a destructor panics after it,
-    // and a guard would hold the lock for ever. If a closure panics, the table is unlocked before `given` is dropped.
-    let bucket = match table.entry(hash, |(k, _)| is_equal(&given, k), map.rehash()) {
-        Slot::Occupied(mut slot) => {
-            modify(&mut slot.get_mut().1);
-            let bucket = slot.bucket_index();
-            drop((given, make));
-            bucket
-        }
-        Slot::Vacant(slot) => {
-            drop(modify);
-            match make(&given) {
-                Ok(value) => {
-                    let bucket = slot.insert((own(given), value)).bucket_index();
-                    chart.check(&table);
-                    bucket
-                }
-                Err(error) => {
-                    // Where nothing is locked.
-                    drop(table);
-                    drop(given);
-                    return Err(error);
-                }
-            }
-        }
-    };
-    Ok(RefMut { table, bucket })
-}
-
-impl<K: fmt::Debug, V, S, F> fmt::Debug for Entry<'_, K, V, S, F> {
+impl<K, V, S, F, G: Given<K, Key: fmt::Debug>> fmt::Debug for Entry<'_, K, V, S, F, G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Entry")
-            .field("key", &self.key)
+            .field("key", &self.given.key())
             .finish_non_exhaustive()
     }
 }
+
+/// The error of [`ParHashMap::try_get`] and [`ParHashMap::try_lock`]. Either the call would have had to wait for
+/// another thread, or this thread already holds a guard of the map, or is in one of its closures, and one of the two
+/// accesses writes. Keys share shards, so the guard may be on another key. A `try_lock` that fails may put readers back
+/// on locks for some milliseconds, as a write does.
+///
+/// ```
+/// use tine::{ParHashMap, map::Busy};
+///
+/// let map = ParHashMap::from([("fork", 4)]);
+/// let guard = map.lock("fork");
+/// assert_eq!(map.try_lock("fork").unwrap_err(), Busy);
+/// drop(guard);
+/// assert!(map.try_lock("fork").is_ok());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Busy;
+
+impl fmt::Display for Busy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the entry is in use, or one that shares its lock")
+    }
+}
+
+impl Error for Busy {}
 
 #[cfg(all(test, not(loom)))]
 mod tests {

@@ -1,16 +1,12 @@
-//! Entries that keep the lock of their shard, occupied or vacant; entries of a borrowed key; guards that
-//! do not wait.
+//! Entries that keep the lock of their shard, occupied or vacant.
 #![forbid(unsafe_code)]
 
 use super::chart::Chart;
 use super::concurrent::ParHashMap;
-use super::entry::{GONE, Ref, RefMut, find, find_or_add};
+use super::entry::{GONE, RefMut};
 use super::shard::Writing;
 use super::table::value_alone;
 use crate::hasher::DefaultHashBuilder;
-use std::borrow::Borrow;
-use std::convert::Infallible;
-use std::error::Error;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::mem;
@@ -113,97 +109,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
             }),
         }
     }
-
-    /// Like [`get`](Self::get), but neither waits nor panics. If another thread, or this thread, may be in the way,
-    /// this returns an error at once.
-    ///
-    /// ```
-    /// # use tine::{ParHashMap, map::Busy};
-    /// let map = ParHashMap::from([("a", 1)]);
-    /// assert_eq!(map.try_get("a").unwrap().map(|value| *value), Some(1));
-    /// let guard = map.lock("a");
-    /// assert_eq!(map.try_get("a").unwrap_err(), Busy);
-    /// ```
-    pub fn try_get<Q>(&self, key: &Q) -> Result<Option<Ref<'_, K, V>>, Busy>
-    where
-        K: Borrow<Q>,
-        Q: Hash + Eq + ?Sized,
-    {
-        let hash = self.hash(key);
-        let table = self.shards.try_read(hash).ok_or(Busy)?;
-        Ok(find(table, hash, key))
-    }
-
-    /// Like [`lock`](Self::lock), but neither waits nor panics. If another thread, or this thread, may be in the way,
-    /// this returns an error at once.
-    ///
-    /// ```
-    /// # use tine::{ParHashMap, map::Busy};
-    /// let map = ParHashMap::from([("a", 1)]);
-    /// *map.try_lock("a").unwrap().unwrap() += 1;
-    /// let guard = map.get("a").unwrap();
-    /// assert_eq!(map.try_lock("a").unwrap_err(), Busy);
-    /// assert_eq!(*guard, 2);
-    /// ```
-    #[track_caller]
-    pub fn try_lock<Q>(&self, key: &Q) -> Result<Option<RefMut<'_, K, V>>, Busy>
-    where
-        K: Borrow<Q>,
-        Q: Hash + Eq + ?Sized,
-    {
-        let hash = self.hash(key);
-        let table = self.shards.try_write(hash).ok_or(Busy)?;
-        let bucket = table.find_bucket_index(hash, |(k, _)| k.borrow() == key);
-        Ok(bucket.map(|bucket| RefMut { table, bucket }))
-    }
-
-    /// The entry of a borrowed key. An owned key is made, by `From`, only if there is no entry yet. Nothing is
-    /// locked before one of the `or_…` methods is called.
-    /// The owned key must be equal to the borrowed key and have the same hash: otherwise each call adds an entry that no
-    /// lookup finds.
-    ///
-    /// ```
-    /// # use tine::ParHashMap;
-    /// let counts: ParHashMap<String, u32> = ParHashMap::new();
-    /// for word in "a fork is a fork".split(' ') {
-    ///     *counts.entry_ref(word).or_default() += 1;
-    /// }
-    /// assert_eq!(counts.get_cloned("fork"), Some(2));
-    /// ```
-    #[track_caller]
-    pub fn entry_ref<'q, Q>(&self, key: &'q Q) -> EntryRef<'_, 'q, K, Q, V, S>
-    where
-        K: Borrow<Q> + From<&'q Q>,
-        Q: Hash + Eq + ?Sized,
-    {
-        EntryRef { map: self, key }
-    }
 }
-
-/// The error of [`ParHashMap::try_get`] and [`ParHashMap::try_lock`]. Either the call would have had to wait for
-/// another thread, or this thread already holds a guard of the map, or is in one of its closures, and one of the two
-/// accesses writes. Keys share shards, so the guard may be on another key. A `try_lock` that fails may put readers back
-/// on locks for some milliseconds, as a write does.
-///
-/// ```
-/// use tine::{ParHashMap, map::Busy};
-///
-/// let map = ParHashMap::from([("fork", 4)]);
-/// let guard = map.lock("fork");
-/// assert_eq!(map.try_lock("fork").unwrap_err(), Busy);
-/// drop(guard);
-/// assert!(map.try_lock("fork").is_ok());
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Busy;
-
-impl fmt::Display for Busy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the entry is in use, or one that shares its lock")
-    }
-}
-
-impl Error for Busy {}
 
 impl<K, V, S> LockedEntry<'_, K, V, S> {
     /// The key: the key in the map, if it is there, and the given key otherwise.
@@ -372,84 +278,6 @@ impl<'a, K: Eq + Hash, V, S: BuildHasher> VacantEntry<'a, K, V, S> {
     }
 }
 
-/// The place of a borrowed key in a map, from [`ParHashMap::entry_ref`].
-///
-/// ```
-/// use tine::ParHashMap;
-///
-/// let sizes: ParHashMap<String, usize> = ParHashMap::new();
-/// assert_eq!(*sizes.entry_ref("fork").or_insert_with(|| 4), 4);
-/// ```
-#[must_use = "an entry does nothing before one of its `or_…` methods is called"]
-pub struct EntryRef<'a, 'q, K, Q: ?Sized, V, S = DefaultHashBuilder> {
-    map: &'a ParHashMap<K, V, S>,
-    key: &'q Q,
-}
-
-impl<'a, 'q, K, Q, V, S> EntryRef<'a, 'q, K, Q, V, S>
-where
-    K: Eq + Hash + Borrow<Q> + From<&'q Q>,
-    Q: Hash + Eq + ?Sized,
-    S: BuildHasher,
-{
-    /// The borrowed key.
-    ///
-    /// ```
-    /// # use tine::ParHashMap;
-    /// assert_eq!(ParHashMap::<String, ()>::new().entry_ref("a").key(), "a");
-    /// ```
-    pub fn key(&self) -> &'q Q {
-        self.key
-    }
-
-    /// The value. If there is none, inserts `value`. The guard keeps the shard locked.
-    ///
-    /// ```
-    /// # use tine::ParHashMap;
-    /// let map: ParHashMap<String, u32> = ParHashMap::new();
-    /// *map.entry_ref("a").or_insert(1) += 1;
-    /// assert_eq!(map.get_cloned("a"), Some(2));
-    /// ```
-    #[track_caller]
-    pub fn or_insert(self, value: V) -> RefMut<'a, K, V> {
-        self.or_insert_with(|| value)
-    }
-
-    /// The value. If there is none, inserts `V::default()`.
-    ///
-    /// ```
-    /// # use tine::ParHashMap;
-    /// let map: ParHashMap<String, Vec<i32>> = ParHashMap::new();
-    /// map.entry_ref("a").or_default().push(1);
-    /// assert_eq!(map.get_cloned("a"), Some(vec![1]));
-    /// ```
-    #[track_caller]
-    pub fn or_default(self) -> RefMut<'a, K, V>
-    where
-        V: Default,
-    {
-        self.or_insert_with(V::default)
-    }
-
-    /// The value. If there is none, `make` supplies it, under the shard's lock.
-    ///
-    /// ```
-    /// # use tine::ParHashMap;
-    /// let map: ParHashMap<String, u32> = ParHashMap::new();
-    /// assert_eq!(*map.entry_ref("a").or_insert_with(|| 3), 3);
-    /// ```
-    #[track_caller]
-    pub fn or_insert_with(self, make: impl FnOnce() -> V) -> RefMut<'a, K, V> {
-        let EntryRef { map, key } = self;
-        let is_equal = |given: &&Q, k: &K| k.borrow() == *given;
-        let make = |_: &&'q Q| Ok::<V, Infallible>(make());
-        match find_or_add(map, map.hash(key), key, is_equal, |_| (), make, K::from) {
-            Ok(guard) => guard,
-            Err(never) => match never {},
-        }
-    }
-}
-
 impl<K: fmt::Debug, V: fmt::Debug, S> fmt::Debug for LockedEntry<'_, K, V, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -471,13 +299,5 @@ impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for OccupiedEntry<'_, K, V> {
 impl<K: fmt::Debug, V, S> fmt::Debug for VacantEntry<'_, K, V, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("VacantEntry").field(&self.key).finish()
-    }
-}
-
-impl<K, Q: fmt::Debug + ?Sized, V, S> fmt::Debug for EntryRef<'_, '_, K, Q, V, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EntryRef")
-            .field("key", &self.key)
-            .finish_non_exhaustive()
     }
 }

@@ -1,12 +1,15 @@
 //! A hash map that many threads change at once.
 //!
-//! The type and the methods with `&self` are in `concurrent`, those with `&mut self` in
-//! `exclusive`, and the parallel ones in `par`; guards and lazy entries are in `entry`, entries that keep the lock in `held`; `opened` is a map that joins look up through `&mut`. `frozen` is a map that is only read, `read_map` one
-//! that is read without locks and changed by publishing: `published` holds one of its tables, by
-//! `hazard`. Beneath them: `shard` (which table a key is in), `lock` (one table's lock), `gate` (whether readers need it), `lot` (where threads wait for either),
-//! `records` (what each thread reads without a lock), `table` (surgery on one table),
-//! `chart` (where a lookup's memory is), `ahead` (keys that are hashed before their lookup) and `reentry` (a thread that enters a map again panics instead of waiting
-//! for itself).
+//! The type and the methods with `&self` are in `concurrent`, those with `&mut self` in `exclusive`, and the
+//! parallel ones in `par`. Guards and lazy entries are in `entry`, and the keys of these in `given`; entries that
+//! keep the lock are in `held`. `opened` is a map that joins look up through `&mut`. `frozen` is a map that is only
+//! read. `read_map` is read without locks and changed by publishing: `published` holds one of its tables, by
+//! `hazard`.
+//!
+//! Beneath them: `shard` (which table a key is in), `lock` (the lock of a table), `gate` (whether readers need it),
+//! `lot` (where threads wait for either), `records` (what each thread reads without a lock), `table` (surgery on
+//! one table), `chart` (where a lookup's memory is), `ahead` (keys that are hashed before their lookup) and
+//! `reentry` (a thread that enters a map again panics instead of waiting for itself).
 #![deny(unsafe_code)]
 
 mod ahead;
@@ -17,6 +20,7 @@ mod entry;
 mod exclusive;
 mod frozen;
 mod gate;
+mod given;
 mod hazard;
 mod held;
 mod iter;
@@ -32,10 +36,10 @@ pub(crate) mod shard;
 pub(crate) mod table;
 
 pub use concurrent::{Change, ParHashMap};
-pub use entry::{Entry, Ref, RefMut};
+pub use entry::{Busy, Entry, EntryRef, Ref, RefMut};
 pub use exclusive::TryReserveError;
 pub use frozen::{FrozenIter, FrozenMap};
-pub use held::{Busy, EntryRef, LockedEntry, OccupiedEntry, VacantEntry};
+pub use held::{LockedEntry, OccupiedEntry, VacantEntry};
 pub use iter::{Drain, IntoIter, Iter, IterMut, Keys, Values};
 #[doc(hidden)]
 pub use par::WalkShared;

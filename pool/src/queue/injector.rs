@@ -51,7 +51,6 @@ fn link<'a, T: Linked>(of: NonNull<T>) -> &'a Link<T> {
     // SAFETY: elements in a queue are alive, and the queue owns their links. The thread that pushes an element
     // leaves its link alone from the store on that names the element behind it; before that store no taker has
     // the element.
-    // it.
     unsafe { T::link(of).as_ref() }
 }
 
