@@ -27,7 +27,7 @@ use crate::base::park::{Lease, Parker};
 use crate::base::patience::Patience;
 use crate::base::running::Doing;
 use crate::base::stop;
-use crate::base::sync::{AtomicU64, Ordering};
+use crate::base::sync::{AtomicBool, AtomicU64, Ordering};
 use crate::base::unwind::{self, AbortOnUnwind};
 use crate::queue::job::Borrowed;
 use crate::queue::latch::{Latch, ScopeCount};
@@ -117,8 +117,8 @@ pub(crate) fn send(shared: &Shared, guest: bool, op: &mut Errand<'_>) {
         _ if Worker::come_back(shared, op) => {}
         Some(worker) => {
             let parker = worker.seat.wait_parker();
-            errand(shared, Ask::Thread, parker, op, &|latch, _, _| {
-                wait_abroad(worker, latch);
+            errand(shared, Ask::Worker, parker, op, &|sent| {
+                wait_abroad(worker, &sent.latch);
             });
         }
         // A caller that may not sit down would be offered a seat in vain.
@@ -139,28 +139,39 @@ pub(crate) fn send(shared: &Shared, guest: bool, op: &mut Errand<'_>) {
 /// What the caller of an errand wants.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ask {
-    /// That a thread of the pool runs it.
+    /// That a thread of the pool runs it; the caller is a worker of another pool, and may run other jobs meanwhile.
+    Worker,
+    /// The same, for an ordinary thread, which only waits.
     Thread,
-    /// The same, for a caller that may be a guest.
+    /// The same, for one that may be a guest.
     Call,
     /// A seat, on which the caller would rather run it itself.
     Seat,
+}
+
+/// An errand, as its caller sees it.
+struct Sent {
+    latch: Latch,
+    tag: u64,
+    begun: AtomicBool,
+    /// When it ended, in ticks; 0 before that.
+    ended: AtomicU64,
 }
 
 /// Sends an errand of a thread that is no worker. A seat, if its thread offers that instead.
 fn from_outside(shared: &Shared, ask: Ask, op: &mut Errand<'_>) -> Option<usize> {
     let soon = ask == Ask::Thread && shared.sleep.census().searching() > 0;
     with_parker(|parker| {
-        errand(shared, ask, parker, op, &|latch, tag, [begun, ended]| {
+        errand(shared, ask, parker, op, &|sent| {
             if soon {
-                look_on(shared, latch, ended);
+                look_on(shared, sent);
             }
             let mut outside = Outside::new(shared);
-            while !latch.wait_for(LOOK) {
-                if begun.load(Ordering::Relaxed) != 0 || !outside.stands_still() {
+            while !sent.latch.wait_for(LOOK) {
+                if sent.begun.load(Ordering::Relaxed) || !outside.stands_still() {
                     continue;
                 }
-                if !(ask != Ask::Thread && may_visit(shared) && take_back(shared, tag)) {
+                if !(ask != Ask::Thread && may_visit(shared) && take_back(shared, sent.tag)) {
                     outside.call_help();
                 }
             }
@@ -169,14 +180,16 @@ fn from_outside(shared: &Shared, ask: Ask, op: &mut Errand<'_>) -> Option<usize>
 }
 
 /// The caller waits awake for up to [`LOOK_ON`]. A short call has ended by then, and the caller need not be woken.
-fn look_on(shared: &Shared, latch: &Latch, ended: &AtomicU64) {
+fn look_on(shared: &Shared, sent: &Sent) {
     let mut patience = Patience::new(LOOK_ON, &shared.yields);
     patience.make_room();
-    while patience.wait_unless(|| latch.is_set()) {
-        if latch.is_set() {
-            return patience.end(ended.load(Ordering::Relaxed));
+    while !sent.latch.is_set() {
+        if !patience.wait_unless(|| sent.latch.is_set()) {
+            return;
         }
     }
+    // Relaxed: the latch was set after it.
+    patience.end(sent.ended.load(Ordering::Relaxed));
 }
 
 /// If the calling thread stands aside from a seat of that pool and is no worker of the pool now,
@@ -196,22 +209,26 @@ pub(crate) fn at_home<R>(shared: &Shared, op: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Queues `op` and waits by `wait` until it has been run: for the latch, and told the errand's tag, and
-/// when it was begun and ended, in ticks; 0 before that. If the caller asks for a seat and is offered one, `op` has not been run.
+/// Queues `op` and waits by `wait`, for the latch, until it has been run. If the caller asks for a seat and is
+/// offered a seat, `op` has not been run.
 fn errand(
     shared: &Shared,
     ask: Ask,
     parker: &'static Parker,
     op: &mut Errand<'_>,
-    wait: &dyn Fn(&Latch, u64, [&AtomicU64; 2]),
+    wait: &dyn Fn(&Sent),
 ) -> Option<usize> {
-    let (latch, tag) = (Latch::new(parker), tag::errand());
-    let (begun, ended) = (AtomicU64::new(0), AtomicU64::new(0));
+    let sent = Sent {
+        latch: Latch::new(parker),
+        tag: tag::errand(),
+        begun: AtomicBool::new(false),
+        ended: AtomicU64::new(0),
+    };
     let op = Cell::new(Some(op));
     let result = Cell::new(None);
     let chain = stop::to_go_on_with();
     let body = || {
-        begun.store(clock::now() | 1, Ordering::Relaxed);
+        sent.begun.store(true, Ordering::Relaxed);
         let run = || {
             Worker::with(|worker| {
                 let worker = worker?;
@@ -223,26 +240,22 @@ fn errand(
             })
         };
         result.set(Some(unwind::catch(|| apart(chain.clone(), run))));
-        ended.store(clock::now(), Ordering::Relaxed);
+        sent.ended.store(clock::now(), Ordering::Relaxed);
     };
-    let job = Borrowed::new(tag, &body, &latch);
+    let job = Borrowed::new(sent.tag, &body, &sent.latch);
     let guard = AbortOnUnwind;
     // SAFETY: this frame is not left before the latch is set: if anything below unwinds before, the guard ends
     // the process. Until then the thread that runs the job touches the cells, and afterwards this thread does.
     let parcel = unsafe { job.parcel() };
     // Relaxed, here and below: a count for guesses.
     shared.errands.fetch_add(1, Ordering::Relaxed);
-    if ask == Ask::Thread {
-        match Worker::with(|here| here.is_none()) {
-            true => shared.inject_awaited(parcel),
-            // A worker of another pool may run other jobs meanwhile.
-            false => shared.inject(parcel),
-        }
-    } else {
-        shared.inject_for_guest(parcel);
+    match ask {
+        Ask::Worker => shared.inject(parcel),
+        Ask::Thread => shared.inject_awaited(parcel),
+        Ask::Call | Ask::Seat => shared.inject_for_guest(parcel),
     }
     attend_if_deserted(shared);
-    wait(&latch, tag, [&begun, &ended]);
+    wait(&sent);
     guard.disarm();
     shared.errands.fetch_sub(1, Ordering::Relaxed);
     match result.take() {

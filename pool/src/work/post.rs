@@ -9,6 +9,10 @@ use crate::queue::job::Parcel;
 use crate::seat::Seat;
 use crate::seat::word::{Holder, Posted, Step};
 
+/// Where a woken thread may run: not on the processor of the thread that wakes it, or there, too.
+const AWAY: bool = true;
+const ANYWHERE: bool = false;
+
 impl Shared {
     /// Queues a job from outside and wakes a thread for it.
     pub(crate) fn inject(&self, job: Parcel) {
@@ -24,12 +28,12 @@ impl Shared {
         self.injector.push(job);
     }
 
-    /// Queues a call of an ordinary thread, which waits for it asleep. The thread that is woken may come to the caller's processor:
-    /// the caller leaves that at once.
+    /// Queues a call of an ordinary thread, which then only waits. The thread that is woken may come to the caller's
+    /// processor: the caller leaves it at once.
     pub(super) fn inject_awaited(&self, job: Parcel) {
         self.queue(job);
         if self.sleep.post(self.len()) {
-            self.wake(0, 1, 0, false, || ());
+            self.wake(0, 1, 0, ANYWHERE, || ());
         }
         self.abroad.tell();
     }
@@ -67,7 +71,7 @@ impl Shared {
         let wanted = self.sleep.post_task(self.len());
         let hidden = self.hidden();
         if wanted || hidden > 0 {
-            self.wake(0, 1, hidden, true, || ());
+            self.wake(0, 1, hidden, AWAY, || ());
         }
         self.abroad.tell();
     }
@@ -102,11 +106,11 @@ impl Shared {
     /// The same, looking for it from the seat `from` on; calls `begin` once there is one to be roused, and says
     /// whether one was.
     pub(crate) fn wake_one_after(&self, from: usize, each: usize, begin: impl Fn()) -> bool {
-        self.wake(from, each, 0, true, begin)
+        self.wake(from, each, 0, AWAY, begin)
     }
 
-    /// The same, where that number of threads, `hidden`, searches and is not to be relied on. `away` says whether the thread that is
-    /// woken is to be kept off the caller's processor.
+    /// The same, where that number of threads, `hidden`, searches and is not to be relied on. `away`: whether the
+    /// woken thread is kept off the caller's processor.
     fn wake(&self, from: usize, each: usize, hidden: usize, away: bool, begin: impl Fn()) -> bool {
         let choose = |last| self.sleep.choose(&self.seats, from, last, each, hidden);
         while let Some(seat) = choose(self.looker.seat()) {
@@ -307,7 +311,7 @@ impl Shared {
     /// False if there is no such thread; a seat that was NOTIFIED is then VACANT, or CLOSED if it is
     /// a spare one, and one that was LENT is the guest's alone.
     pub(crate) fn ring(&self, seat: &Seat) -> bool {
-        self.ring_from(seat, true)
+        self.ring_from(seat, AWAY)
     }
 
     /// The same; if `away`, the thread is kept off the caller's processor.

@@ -155,10 +155,11 @@ impl Worker<'_> {
         self.shared.sleep.lull.leave(&self.seat.membership);
         let anything = self.shared.greedy || what.runs_anything();
         let fresh = || {
-            let abroad = what.runs_anything() && self.shared.is_small();
-            let nanos = if abroad { ABROAD } else { PATIENCE };
+            let is_small = self.shared.is_small();
+            let is_abroad = is_small && what.runs_anything();
+            let nanos = if is_abroad { ABROAD } else { PATIENCE };
             let mut patience = Patience::new(nanos, &self.shared.yields);
-            if abroad || what.needs_room() && self.shared.is_small() {
+            if is_abroad || is_small && what.needs_room() {
                 patience.make_room();
             }
             patience
