@@ -1,6 +1,11 @@
-//! Calls from an ordinary thread into a pool that the program has built, whose threads have names.
+//! Calls from an ordinary thread into a pool that the program has built, whose threads have names: on a free
+//! machine, and beside threads that spin.
 
-use std::hint::black_box;
+use std::hint::{black_box, spin_loop};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use super::Book;
 use super::programs::work;
@@ -8,24 +13,52 @@ use crate::race::{Goal, sample};
 
 /// A loop in a call takes this number of items.
 const ITEMS: u64 = 400;
+/// The number of calls that are timed together beside threads that spin: these take turns of milliseconds.
+const NOTHINGS: u64 = 1000;
+const LOOPS: u64 = 100;
+
+/// As many threads that spin as the pools have, while this lives.
+struct Busy(Arc<AtomicBool>);
+
+impl Busy {
+    fn start() -> Self {
+        let lasts = Arc::new(AtomicBool::new(true));
+        for _ in 0..tine_pool::current_num_threads() {
+            let lasts = lasts.clone();
+            thread::spawn(move || {
+                while lasts.load(Ordering::Relaxed) {
+                    spin_loop();
+                }
+            });
+        }
+        Busy(lasts)
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+}
 
 /// The calls, each in the words of one library.
 macro_rules! own {
     ($module:ident, $library:ident, $pool:ident) => {
         mod $module {
-            use super::{ITEMS, work};
+            use super::{ITEMS, LOOPS, NOTHINGS, work};
             use std::sync::LazyLock;
             use std::sync::mpsc::channel;
             use $library::prelude::*;
             use $pool::{ThreadPool, ThreadPoolBuilder, current_num_threads};
 
-            fn made() -> ThreadPool {
-                let builder = ThreadPoolBuilder::new().num_threads(current_num_threads());
+            fn made(times: usize) -> ThreadPool {
+                let builder = ThreadPoolBuilder::new().num_threads(times * current_num_threads());
                 builder.thread_name(|n| format!("own {n}")).build().unwrap()
             }
 
-            static POOL: LazyLock<ThreadPool> = LazyLock::new(made);
-            static OTHER: LazyLock<ThreadPool> = LazyLock::new(made);
+            static POOL: LazyLock<ThreadPool> = LazyLock::new(|| made(1));
+            static OTHER: LazyLock<ThreadPool> = LazyLock::new(|| made(1));
+            static LARGER: LazyLock<ThreadPool> = LazyLock::new(|| made(2));
 
             pub fn nothing() -> u64 {
                 POOL.install(|| 0)
@@ -38,6 +71,17 @@ macro_rules! own {
 
             pub fn a_loop() -> u64 {
                 POOL.install(|| looped(ITEMS))
+            }
+
+            pub fn many_nothings() -> u64 {
+                (0..NOTHINGS).map(|_| LARGER.install(|| 0)).sum()
+            }
+
+            pub fn many_loops() -> u64 {
+                (0..LOOPS)
+                    .map(|_| LARGER.install(|| looped(ITEMS)))
+                    .max()
+                    .unwrap_or(0)
             }
 
             pub fn a_scope() -> u64 {
@@ -107,5 +151,43 @@ pub fn rows(book: &mut Book<'_>) {
                 ("rayon", sample(rayon)),
             ]
         });
+    }
+
+    let beside: [(String, u64, Call, Call); 2] = [
+        (
+            format!("{NOTHINGS} empty calls"),
+            0,
+            with_tine::many_nothings,
+            with_rayon::many_nothings,
+        ),
+        (
+            format!("{LOOPS} loops"),
+            LOOPS * ITEMS,
+            with_tine::many_loops,
+            with_rayon::many_loops,
+        ),
+    ];
+    for (name, items, tine, rayon) in beside {
+        book.row(
+            format!("own pool, {name} beside threads that spin"),
+            goal,
+            || {
+                let busy = Rc::new(Busy::start());
+                // The threads spin until the last of these is gone.
+                let beside = |call: Call| {
+                    let busy = busy.clone();
+                    sample(move || {
+                        let _ = &busy;
+                        call()
+                    })
+                };
+                let alone = move || work(black_box(200 * items), 7);
+                vec![
+                    ("sequential", sample(alone)),
+                    ("tine", beside(tine)),
+                    ("rayon", beside(rayon)),
+                ]
+            },
+        );
     }
 }
