@@ -76,6 +76,7 @@ fn child() {
         });
         // A writer that only tries gives up.
         assert!(map.try_lock(&1).is_err());
+        assert!(map.try_lock_entry(3).is_err());
         assert_eq!(
             map.try_get(&1).map(|guard| guard.as_deref().copied()),
             Ok(Some(1))

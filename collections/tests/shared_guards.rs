@@ -186,10 +186,12 @@ fn a_guard_that_is_tried_waits_for_no_thread() {
             step.wait();
             assert_eq!(map.try_get(&1).unwrap_err(), Busy);
             assert_eq!(map.try_lock(&1).unwrap_err(), Busy);
+            assert_eq!(map.try_lock_entry(1).unwrap_err(), 1);
             step.wait();
             step.wait();
             assert_eq!(*map.try_get(&1).unwrap().unwrap(), 1);
             assert_eq!(map.try_lock(&1).unwrap_err(), Busy);
+            assert_eq!(map.try_lock_entry(1).unwrap_err(), 1);
             step.wait();
             step.wait();
             *map.try_lock(&1).unwrap().unwrap() += 1;
@@ -200,6 +202,7 @@ fn a_guard_that_is_tried_waits_for_no_thread() {
         let read = map.get(&0).unwrap();
         assert_eq!(*map.try_get(&2).unwrap().unwrap(), 2);
         assert!((0..len).all(|n| map.try_lock(&n).is_err()));
+        assert!((0..2 * len).all(|n| map.try_lock_entry(n).is_err_and(|key| key == n)));
         drop(read);
         let write = map.lock(&0).unwrap();
         assert!((0..len).all(|n| map.try_get(&n).is_err() && map.try_lock(&n).is_err()));
@@ -208,6 +211,22 @@ fn a_guard_that_is_tried_waits_for_no_thread() {
         drop(write);
         assert!((0..len).all(|n| map.try_lock(&n).unwrap().is_some()));
     }
+}
+
+/// Entries that are tried, from an empty map to many shards.
+#[test]
+fn an_entry_that_is_tried_makes_room() {
+    use tine_collections::map::LockedEntry;
+    let map = ParHashMap::new();
+    let len = if cfg!(miri) { 3_000 } else { 20_000_u32 };
+    for n in (0..len).chain(0..len) {
+        match map.try_lock_entry(n).expect("no other thread") {
+            LockedEntry::Vacant(entry) => drop(entry.insert(1)),
+            LockedEntry::Occupied(mut entry) => *entry.get_mut() += 1,
+        }
+    }
+    assert_eq!(map.len(), len as usize);
+    assert!((0..len).all(|n| map.get_cloned(&n) == Some(2)));
 }
 
 /// Threads that try, threads that wait and readers without a lock: each change is made once, and no reader sees

@@ -95,6 +95,39 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     pub fn lock_entry(&self, key: K) -> LockedEntry<'_, K, V, S> {
         let hash = self.hash(&key);
         let (table, chart) = self.shards.write_to_add(hash, self.rehash());
+        self.locked(table, chart, hash, key)
+    }
+
+    /// Like [`lock_entry`](Self::lock_entry), but neither waits nor panics. If another thread, or this thread, may be
+    /// in the way, this gives the key back at once.
+    ///
+    /// ```
+    /// # use tine::{ParHashMap, map::LockedEntry};
+    /// let map = ParHashMap::new();
+    /// if let Ok(LockedEntry::Vacant(entry)) = map.try_lock_entry("a") {
+    ///     entry.insert(1);
+    /// }
+    /// let guard = map.get("a").unwrap();
+    /// assert_eq!(map.try_lock_entry("b").unwrap_err(), "b");
+    /// assert_eq!(*guard, 1);
+    /// ```
+    #[track_caller]
+    pub fn try_lock_entry(&self, key: K) -> Result<LockedEntry<'_, K, V, S>, K> {
+        let hash = self.hash(&key);
+        match self.shards.try_write_to_add(hash, self.rehash()) {
+            Some((table, chart)) => Ok(self.locked(table, chart, hash, key)),
+            None => Err(key),
+        }
+    }
+
+    #[inline]
+    fn locked<'a>(
+        &'a self,
+        table: Writing<'a, (K, V)>,
+        chart: &'a Chart,
+        hash: u64,
+        key: K,
+    ) -> LockedEntry<'a, K, V, S> {
         match table.find_bucket_index(hash, |(k, _)| *k == key) {
             Some(bucket) => LockedEntry::Occupied(OccupiedEntry {
                 guard: RefMut { table, bucket },
@@ -270,7 +303,7 @@ impl<'a, K: Eq + Hash, V, S: BuildHasher> VacantEntry<'a, K, V, S> {
             hash,
             key,
         } = self;
-        // There is room: `write_to_add` has made it, and the lock has been held since.
+        // There is room: it was made under the lock, which has been held since.
         let slot = table.insert_unique(hash, (key, value), map.rehash());
         let bucket = slot.bucket_index();
         chart.check(&table);

@@ -441,6 +441,28 @@ impl<T> Shards<T> {
         (Writing { table, _hold: hold }, chart)
     }
 
+    /// The same as [`write_to_add`](Self::write_to_add), unless this thread would have to wait, or may not.
+    #[track_caller]
+    pub(crate) fn try_write_to_add(
+        &self,
+        hash: u64,
+        hasher: impl Fn(&T) -> u64,
+    ) -> Option<(Writing<'_, T>, &Chart)> {
+        let mut table = self.try_write(hash)?;
+        // If there are no wide shards, this is the stem, and none come while it is locked.
+        if !self.is_wide() && table.len() > CROWD {
+            self.leave_stem(&mut table, &hasher);
+            drop(table);
+            table = self.try_write(hash)?;
+        }
+        let shards = self.shards();
+        let chart = &shards[part_of(hash, shards.len())].1;
+        if make_room(&mut table, hasher) {
+            chart.draw(&table);
+        }
+        Some((table, chart))
+    }
+
     /// Moves all entries of the stem, which is locked, to wide shards.
     #[cold]
     #[inline(never)]
