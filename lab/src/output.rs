@@ -39,7 +39,7 @@ fn growth(results: &Results) {
     if rows.is_empty() {
         return;
     }
-    println!("\nWhat is computed in all ÷ what one core computes\n");
+    println!("\nAll computation ÷ the computation of one core\n");
     head("row", &results.cores);
     for row in rows {
         let of = |cores: &String| {
@@ -120,7 +120,7 @@ fn contended(results: &Results) {
     let Some(cores) = largest(results) else {
         return;
     };
-    println!("\nOn {cores} cores, the lines that most was waited for\n");
+    println!("\nOn {cores} cores, the lines that threads waited for most\n");
     println!(
         "| row | part of the stall | transfers | refused exchanges | lines | fields |\n|---|---|---|---|---|---|"
     );
@@ -165,8 +165,12 @@ fn few(results: &Results) {
     let Some(cores) = largest(results).filter(|_| !results.few.is_empty()) else {
         return;
     };
-    println!("\nOn {cores} cores, who computed while less than a quarter of the cores did, µs\n");
-    println!("| row | all that time | of it here | here in all | where |\n|---|---|---|---|---|");
+    println!(
+        "\nOn {cores} cores, what was computed while less than a quarter of the cores computed, µs\n"
+    );
+    println!(
+        "| row | all of that time | part of it here | all time here | where |\n|---|---|---|---|---|"
+    );
     for (row, at, rest) in &results.few {
         let fields: Vec<&str> = rest.split('\t').collect();
         let [all, few, whole, place] = fields[..] else {

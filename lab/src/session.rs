@@ -182,7 +182,7 @@ fn run_one(options: &Options, task: &Task) -> Result<String, String> {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let why = match output.status.code() {
-        Some(124) => format!("not done after {} s", options.limit),
+        Some(124) => format!("not finished after {} s", options.limit),
         _ => output.status.to_string(),
     };
     let told = String::from_utf8_lossy(&output.stderr).into_owned();

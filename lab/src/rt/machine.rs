@@ -692,7 +692,7 @@ impl Machine {
     fn next(&mut self) -> usize {
         loop {
             let Some(Reverse((at, next, generation))) = self.events.pop() else {
-                self.fail("nobody can run");
+                self.fail("no thread can run");
             };
             match next {
                 Next::Core(core) => {

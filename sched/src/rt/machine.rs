@@ -645,7 +645,7 @@ impl Machine {
             self.tasks[task].run = Run::Ready;
             return task;
         }
-        self.fail(Outcome::Deadlock, "nobody can run");
+        self.fail(Outcome::Deadlock, "no thread can run");
     }
 
     /// Reports and ends the process.
