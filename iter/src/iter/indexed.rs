@@ -518,7 +518,8 @@ pub trait IndexedParallelIterator: ParallelIterator {
     where
         P: Fn(Self::Item) -> bool + Sync + Send,
     {
-        self.positions(predicate).find_any(|_| true)
+        let place = |(index, item)| predicate(item).then_some(index);
+        self.enumerate().find_map_any(place)
     }
 
     /// The index of the first item that satisfies the predicate.
@@ -532,7 +533,8 @@ pub trait IndexedParallelIterator: ParallelIterator {
     where
         P: Fn(Self::Item) -> bool + Sync + Send,
     {
-        self.positions(predicate).find_first(|_| true)
+        let place = |(index, item)| predicate(item).then_some(index);
+        self.enumerate().find_map_first(place)
     }
 
     /// The index of the last item that satisfies the predicate. Each piece is walked from its front.
@@ -546,7 +548,8 @@ pub trait IndexedParallelIterator: ParallelIterator {
     where
         P: Fn(Self::Item) -> bool + Sync + Send,
     {
-        self.positions(predicate).find_last(|_| true)
+        let place = |(index, item)| predicate(item).then_some(index);
+        self.enumerate().find_map_last(place)
     }
 
     /// The indices of all items that satisfy the predicate.

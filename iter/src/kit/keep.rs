@@ -85,3 +85,25 @@ mod tests {
         }
     }
 }
+
+/// What `items.find_map(op)` is, in longer steps: a processor may need two cycles for each jump back, and many items take
+/// less.
+#[inline]
+pub(crate) fn find_map<T, R>(
+    items: &mut impl Iterator<Item = T>,
+    op: impl Fn(T) -> Option<R>,
+) -> Option<R> {
+    macro_rules! step {
+        () => {
+            if let Some(found) = op(items.next()?) {
+                return Some(found);
+            }
+        };
+    }
+    loop {
+        step!();
+        step!();
+        step!();
+        step!();
+    }
+}

@@ -4,7 +4,7 @@
 
 use crate::iter::ParallelIterator;
 use crate::kit::gather::Gather;
-use crate::kit::keep::earlier;
+use crate::kit::keep::{earlier, find_map};
 use crate::kit::sink::{Sink, drain};
 use crate::kit::sync::{AtomicBool, Ordering::Relaxed};
 
@@ -34,7 +34,7 @@ impl<T, R, F: Fn(T) -> Option<R> + Sync> Gather<T> for FindAny<F> {
 
     #[inline]
     fn take_all(&self, found: Option<R>, mut items: impl Iterator<Item = T>) -> Option<R> {
-        let found = found.or_else(|| items.find_map(&self.op));
+        let found = found.or_else(|| find_map(&mut items, &self.op));
         if found.is_some() {
             self.found.store(true, Relaxed);
         }

@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::iter::ParallelIterator;
-use crate::kit::keep::earlier;
+use crate::kit::keep::{earlier, find_map};
 use crate::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 
 /// Which of the found items is wanted.
@@ -213,14 +213,17 @@ impl<T, R, F: Fn(T) -> Option<R>> Folder<T> for Hunt<'_, F, R> {
             drop(items);
             return self;
         }
-        let mut all = items.into_iter().filter_map(&self.search.op);
+        let mut items = items.into_iter();
         let mut found = None;
         match self.search.end {
-            End::First => found = all.next(),
+            End::First => found = find_map(&mut items, &self.search.op),
             // Not by `last`: if the drop of an earlier item panics, `last` loses the later one.
-            End::Last => all.by_ref().for_each(|next| drop(found.replace(next))),
+            End::Last => {
+                let all = items.by_ref().filter_map(&self.search.op);
+                all.for_each(|next| drop(found.replace(next)));
+            }
         }
-        drop(all);
+        drop(items);
         self.find(found)
     }
 
