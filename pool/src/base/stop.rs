@@ -293,9 +293,9 @@ impl StopToken {
 
     /// A child that also counts as stopped once this time has passed.
     ///
-    /// No timer runs. A loop that works under the token, or under a child of it, reads the clock about every 3 µs (12 where each thread has a call of its own). The first
-    /// read after the deadline stops the token, which wakes its futures and stops its children, as [`stop`](Self::stop)
-    /// does. If nothing runs under the token, nothing happens.
+    /// No timer runs. A loop that works under the token, or under a child of it, reads the clock about every 3 µs (12
+    /// where each thread has a call of its own). The first read after the deadline stops the token, which wakes its
+    /// futures and stops its children, as [`stop`](Self::stop) does. If nothing runs under the token, nothing happens.
     ///
     /// ```
     /// # use tine_pool as tine;

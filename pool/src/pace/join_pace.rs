@@ -57,8 +57,8 @@ pub(crate) struct Push {
 /// What is to be done about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Offer {
-    /// Nothing; this many further pushes at the site need no check, or where the call is kept to one thread as many as
-    /// [`Rhythm::look`] says. `timed` asks for [`record`] at the end.
+    /// Nothing. This many further pushes at the site need no check; where the call is kept to one thread,
+    /// [`Rhythm::look`] says how many. `timed` asks for [`record`] at the end.
     Nothing { skips: u32, timed: bool },
     /// Everything is published, and a thread woken.
     Everything { timed: bool },

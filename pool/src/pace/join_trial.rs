@@ -34,13 +34,14 @@ const LONG: u64 = 500_000;
 const SHARED: (u32, u32) = (4, 4);
 /// Those that are kept to one thread then: the first ones do not count, since threads may still look for work; the others do.
 const KEPT: (u32, u32) = (2, 4);
-/// A call that was kept to one thread and took that long, in nanoseconds, may have waited for its other half, until the looker published
-/// that. After it, or a flat one, all are shared, for 2 to this power calls on average.
+/// A call that was kept to one thread and took that long, in nanoseconds, may have waited for its other half, until the
+/// looker published that half. After such a call, or a flat one, all are shared, for 2 to the power of [`SELDOM`] calls
+/// on average.
 const BLOCKED: u64 = 4 * LONG;
 const SELDOM: u32 = 16;
 const BLOCKED_FOR: u32 = SELDOM - REST.0 + 1;
-/// Between two tries this number of calls passes, on average, and twice as many each time that it comes out the same, up to a limit:
-/// 2 to this power.
+/// The number of calls between two tries, on average. It doubles each time that a try comes out the same, up to a limit.
+/// Both figures are powers of two: the first number, and the limit.
 const REST: (u32, u32) = (6, 11);
 
 /// The steps of a site: calls are shared; the calls of a try; calls are kept to one thread.
@@ -49,9 +50,9 @@ const FIRST: u32 = 1;
 const LAST_SHARED: u32 = SHARED.0 + SHARED.1;
 const LAST: u32 = LAST_SHARED + KEPT.0 + KEPT.1;
 const ALL_KEPT: u32 = LAST + 1;
-/// The step of a call which is kept because the pool is crowded: no step of a site.
+/// The step of a call that is kept because the pool is crowded. No site is ever at this step.
 const CROWDED: u32 = u32::MAX;
-/// Bits of a step. Above them lies how many times in a row a try came out as the last one did, and that.
+/// Bits of a step. Above them lies how the last try came out, and how many tries in a row came out so.
 const BITS: u32 = 8;
 
 /// How a call is run.

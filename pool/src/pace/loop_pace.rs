@@ -339,8 +339,8 @@ impl Pace {
         }
     }
 
-    /// One of those that count was not shared. If it took far longer than was expected, so did those that were shared in vain, it may
-    /// be: they were compared with what was expected.
+    /// One of those that count was not shared. If it took far longer than was expected, the calls that were shared in vain
+    /// may have been as long; they were judged by what was expected.
     fn was_alone(&self, class: Class<'_>, nanos: u64) {
         let is_far = self.whole > 0 && nanos > self.whole.saturating_mul(4) / 3;
         if is_far && !clock::was_interrupted() {

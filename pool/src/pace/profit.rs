@@ -28,10 +28,10 @@ pub(crate) const FIRST_CLASS: u64 = 16_000;
 pub(crate) const SHORT: u64 = 200_000;
 /// Of loops shared in vain, this number in a row is enough.
 pub(super) const TRIES: u32 = 6;
-/// Then this number of loops is not shared, and twice as many each time that it comes out again, up to a limit: 2 to this
-/// power.
+/// Then a number of loops is not shared, and twice as many each time that a try comes out so again, up to a limit. Both
+/// figures are powers of two: the first number, and the limit.
 pub(super) const REST: (u32, u32) = (8, 11);
-/// The bits of the phase; what lies above is how many times in a row it came out so.
+/// The bits of the phase. Above them lies how many times in a row tries came out so.
 const BITS: u32 = 16;
 const PHASE: u32 = (1 << BITS) - 1;
 /// The phases: no loop was run alone yet; tries; behind these, the loops that are left of a rest.

@@ -210,8 +210,8 @@ impl Entry {
         self.cost.store(new as u32, Ordering::Relaxed);
     }
 
-    /// The same of a call. If a second one in a row takes far longer than is known, so does the next: then that is what
-    /// is known.
+    /// The same for a call. If two calls in a row take far longer than is known, the next probably will too: from then on
+    /// the time of the second is what is known.
     pub(crate) fn record_call_cost(&self, items: usize, nanos: u64) {
         let known = self.read();
         let overturned = known.is_overturned(items, nanos);

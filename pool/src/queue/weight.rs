@@ -31,7 +31,7 @@ impl Weight {
         Self(u64::BITS - (nanos | 1).leading_zeros())
     }
 
-    /// In [`BITS`](Self::BITS) bits: times above twenty minutes are one, and so is what lies more than 22 levels in.
+    /// In [`BITS`](Self::BITS) bits: all times above twenty minutes look the same, and so do all depths beyond 22 levels.
     #[inline]
     pub(crate) fn bits(self) -> u64 {
         let bits = match self.0.checked_sub(Self::UNTIMED) {

@@ -1,9 +1,8 @@
 //! A seat: an index, two deques, notes, a context, and the word that says which thread sits there.
 //!
-//! `word.rs` is the protocol by which a seat changes hands, `sleep.rs` the census of the threads and
-//! how they go to sleep, `spares.rs` the seats that are opened while threads block, `owed.rs` the threads that
-//! found none, `looker.rs` says
-//! which sleeper looks after the others.
+//! `word.rs` is the protocol by which a seat changes hands. `sleep.rs` has the census of the threads, and how
+//! they go to sleep. `spares.rs` has the seats that are opened while threads block, `owed.rs` the threads that
+//! found none. `looker.rs` says which sleeper looks after the others.
 #![forbid(unsafe_code)]
 
 pub(crate) mod context;

@@ -376,8 +376,8 @@ impl Sleep {
     }
 
     /// The guest leaves a seat with nothing in its deques. `news` says whether there is anything to do for
-    /// the seat's thread: that is asked if a poster has asked for the thread. All guests are asked at once
-    /// for what one thread may do.
+    /// the seat's thread. It is called only if a poster has asked for the thread: a poster asks all guests at
+    /// once, though one thread may be enough.
     #[inline]
     pub(crate) fn stand_up(&self, seat: &Seat, news: impl FnOnce() -> bool) -> Left {
         if self.take(seat, Step::Leave) {

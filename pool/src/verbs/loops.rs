@@ -301,7 +301,7 @@ pub fn requested() -> bool {
     cfg!(panic = "unwind") && stop::requested()
 }
 
-/// Calls `op`, which no token ends: it would not come through an end in the middle.
+/// Calls `op`, which no token ends, because it must not be ended in the middle.
 pub fn sheltered<R>(op: impl FnOnce() -> R) -> R {
     under::sheltered(op)
 }

@@ -158,7 +158,7 @@ struct Sent {
     ended: AtomicU64,
 }
 
-/// Sends an errand of a thread that is no worker. A seat, if its thread offers that instead.
+/// Sends an errand of a thread that is no worker. Gives a seat if the thread of that seat offers it instead.
 fn from_outside(shared: &Shared, ask: Ask, op: &mut Errand<'_>) -> Option<usize> {
     let soon = ask == Ask::Thread && shared.sleep.census().searching() > 0;
     with_parker(|parker| {

@@ -202,7 +202,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Takes such a piece from behind strangers, or from where a thread has moved it that came to others in this way.
+    /// Takes such a piece from behind strangers; or from where another thread has moved it, which took a piece of its own
+    /// from behind it.
     pub(super) fn take_behind(&self, by: Taken, still: impl Fn() -> bool) -> Option<Entry> {
         if by.seat == self.seat.index {
             return None;
@@ -211,8 +212,8 @@ impl Worker<'_> {
         half.or_else(|| self.take_moved(by, &still))
     }
 
-    /// Takes a nested job from behind public ones that lie lower on the same seat, and are moved to the injector. Their owner may take
-    /// them back from there: [`Self::take_back_half`].
+    /// Takes a nested job from behind public ones that lie lower on the same seat. Those are moved to the injector; their
+    /// owner may take them back from there: [`Self::take_back_half`].
     fn take_half_behind(&self, by: Taken, still: impl Fn() -> bool) -> Option<Entry> {
         let owner = &self.shared.seats[by.seat];
         let mut strangers = Vec::new();
@@ -242,10 +243,13 @@ impl Worker<'_> {
         Some(found)
     }
 
-    /// Takes a task of a scope that was opened inside what `by` describes from behind strangers, which lie there if they
-    /// were stolen or taken in one lot; they are moved to the injector. Or from any other seat, this one among them, if a
-    /// thread has brought it there in such a lot; or from the injector, if a thread that looked behind it has moved it there. A
-    /// nested job that a thread has moved lies in one of these places too.
+    /// Takes a task of a scope that was opened inside what `by` describes. It may lie in three places:
+    ///
+    /// * on the seat of `by`, behind strangers that were stolen, or taken in one lot; these are moved to the injector;
+    /// * on any other seat, this one among them, if a thread has brought it there in such a lot;
+    /// * in the injector, if a thread that looked behind it has moved it there.
+    ///
+    /// A nested job that a thread has moved lies in one of these places too.
     pub(super) fn take_moved(&self, by: Taken, still: impl Fn() -> bool) -> Option<Entry> {
         // As above: the job is still running when the task is seen, and the task is still there when it is
         // taken.
@@ -283,7 +287,8 @@ impl Worker<'_> {
 }
 
 impl Kin<'_> {
-    /// Whether `job` is still a part of it. First what is waited for is asked: a job that is run after that belonged to it then.
+    /// Whether `job` is still a part of it. The first look asks whether what is waited for still runs. If the job runs
+    /// after that look, it belonged to it at the time of the look.
     fn still<'s>(&'s self, seat: &'s Seat, job: Context) -> impl Fn() -> bool + 's {
         move || (self.lasts)() && seat.is_at(job)
     }

@@ -312,8 +312,8 @@ impl Shared {
     /// them. Whether it does is not known here (the scope may be gone by now), so a token is left
     /// on its parker in any case; one too many sends it to sleep again. `by` is the caller's seat.
     ///
-    /// The caller has just called [`announce`](Self::announce). The fence in there pairs with that in `before_last_look`: an owner that takes a
-    /// token which lies there already looks again before it sleeps.
+    /// The caller has just called [`announce`](Self::announce). The fence in there pairs with the one in
+    /// `before_last_look`: an owner whose token lay there before looks again before it sleeps.
     pub(super) fn tell_owners<'e>(
         &self,
         moved: impl IntoIterator<Item = &'e Entry>,

@@ -211,7 +211,7 @@ impl Worker<'_> {
             let queued = if its_turn { shared.injector.len() } else { 0 };
             let found = shared.jobs_at_seats() + queued;
             if found > 0 && (beside <= CROWD || seat.notes.random() as usize % beside < 2 * found) {
-                // What lies queued may be there for hardly any time. When the others were offered is not known.
+                // The time when the last job was queued is known. When jobs at seats were offered is not.
                 let queued_at = shared.yields.queued_at();
                 patience.end(if queued == found { queued_at } else { 0 });
                 return Looked::News;

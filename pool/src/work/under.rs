@@ -73,7 +73,7 @@ pub(crate) fn apart<R>(chain: Option<Chain>, op: impl FnOnce() -> R) -> R {
     under(chain, op)
 }
 
-/// Calls `op` under no token: it would not come through an end in the middle.
+/// Calls `op` under no token, because it must not be ended in the middle.
 pub(crate) fn sheltered<R>(op: impl FnOnce() -> R) -> R {
     apart(None, op)
 }
@@ -127,8 +127,8 @@ impl Worker<'_> {
     }
 }
 
-/// Calls `op`, which no thread waits for, under what it was spawned under; not at all if that is stopped.
-/// No caller is told that it was ended.
+/// Calls `op` under the tokens that it was spawned under, unless they are stopped. No thread waits for `op`, and
+/// no caller is told that it was ended.
 pub(crate) fn ended(chain: Option<Chain>, op: impl FnOnce()) {
     let Some(chain) = chain else {
         return apart(None, op);
@@ -143,7 +143,7 @@ pub(crate) fn ended(chain: Option<Chain>, op: impl FnOnce()) {
     unwind::resume(panic);
 }
 
-/// Calls `op` under `chain`. Of a panic and an end at the same time, it is the panic that counts.
+/// Calls `op` under `chain`. If it panics and is ended at the same time, the panic counts.
 pub(crate) fn in_chain<R>(chain: Chain, op: impl FnOnce() -> R) -> Result<R, Payload> {
     let result = unwind::catch(|| under(Some(chain.clone()), op));
     let aside = chain.take_panic();

@@ -183,8 +183,8 @@ impl<'a> Worker<'a> {
         f(unsafe { current.as_ref() })
     }
 
-    /// The front of the current worker's stack of jobs, which says that there is no room if there
-    /// is no worker. The second is where the whole stack is, if there is one: see
+    /// The front of the current worker's stack of jobs; if there is no worker, it says that there is no
+    /// room. The second result says where the whole stack is, if there is one: see
     /// [`Nested::behind`]. Neither outlives the caller's frame.
     #[inline(always)]
     pub(crate) fn front(_frame: &()) -> (&Front, *const Front) {
@@ -411,7 +411,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Whether as many calls of ordinary threads are under way as there are threads, or nearly: then none
-    /// is free for a part of what this worker does. To be told where it is easily seen.
+    /// is free for a part of what this worker does. It is seen only from a guest's seat, or while errands wait.
     pub(crate) fn is_crowded(&self) -> bool {
         let seats = self.shared.seats.first();
         // Relaxed: a guess.
@@ -427,8 +427,8 @@ impl<'a> Worker<'a> {
         self.wake(1);
     }
 
-    /// The same, where this number `each` may be on their way for each thread at work: what they come for is
-    /// known to be worth it.
+    /// The same, where up to `each` threads may be on their way for each thread at work, because what they come for
+    /// is known to be worth it.
     pub(crate) fn wake(&self, each: usize) {
         let shared = self.shared;
         let census = shared.sleep.census();
@@ -458,8 +458,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Whether the joins that are called here, with nothing pushed in the job that runs, are the outermost of all, as far as is easily
-    /// seen: a thief's are not.
+    /// Whether a join that is called here now is an outermost one, as far as is easily seen: those of a thief are not.
+    /// The job that runs here has pushed nothing.
     pub(crate) fn is_in_whole_call(&self) -> bool {
         let context = self.seat.own_context();
         match tag::is_whole(context.tag) {
