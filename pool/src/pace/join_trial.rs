@@ -28,21 +28,22 @@ use crate::base::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 #[cfg(loom)]
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-/// Longer calls are always shared, in nanoseconds.
-const LONG: u64 = 500_000;
+/// Calls that take longer than this when they are shared are always shared, in nanoseconds.
+const LONG: u64 = 4_000_000;
+/// No call is kept to one thread for longer than the second figure, and in a crowd for no longer than the first.
+const KEPT_FOR: (u64, u64) = (500_000, 2_000_000);
 /// The calls of a try that are shared: the first ones do not count, since they may wake threads; the others do.
 const SHARED: (u32, u32) = (4, 4);
 /// Those that are kept to one thread then: the first ones do not count, since threads may still look for work; the others do.
 const KEPT: (u32, u32) = (2, 4);
-/// A call that was kept to one thread and took that long, in nanoseconds, may have waited for its other half, until the
-/// looker published that half. After such a call, or a flat one, all are shared, for 2 to the power of [`SELDOM`] calls
-/// on average.
-const BLOCKED: u64 = 4 * LONG;
-const SELDOM: u32 = 16;
-const BLOCKED_FOR: u32 = SELDOM - REST.0 + 1;
+/// A call that was kept to one thread and took that long, in nanoseconds, and far longer than usual, may have waited for
+/// its other half, until the looker published that half. Or the system has interrupted it.
+const BLOCKED: u64 = 2_000_000;
 /// The number of calls between two tries, on average. It doubles each time that a try comes out the same, up to a limit.
 /// Both figures are powers of two: the first number, and the limit.
 const REST: (u32, u32) = (6, 11);
+/// The same after a call that may have waited, or was flat. It doubles with each such call.
+const BLOCKED_REST: (u32, u32) = (REST.1 + 1, 16);
 
 /// The steps of a site: calls are shared; the calls of a try; calls are kept to one thread.
 const ALL_SHARED: u32 = 0;
@@ -196,28 +197,29 @@ impl Trial<'_> {
             ALL_KEPT => average(self.kept, KEPT) / 2 * 3,
             _ => average(self.shared, SHARED) / 2 * 3,
         };
-        let limit = limit.min(2 * LONG);
+        let limit = limit.min(KEPT_FOR.1);
         Call { step, limit }
     }
 
     fn crowded(self) -> Option<Call> {
-        let (step, limit) = (CROWDED, LONG);
+        let (step, limit) = (CROWDED, KEPT_FOR.0);
         (!is_blocked(self.state().1)).then_some(Call { step, limit })
     }
 
     fn end(self, call: Call, ended: Ended, chance: u64) {
         let (step, before) = self.state();
-        let nanos = match ended {
-            Ended::After(nanos) => nanos,
-            Ended::Flat => BLOCKED,
+        let (nanos, may_have_waited) = match ended {
+            Ended::After(nanos) => (nanos, self.may_have_waited(call, nanos)),
+            Ended::Flat => (0, true),
         };
         // If several threads call, only calls that began at this step say something about it.
         if step != call.step && call.step != CROWDED {
             return;
         }
         match step {
-            _ if call.limit > 0 && nanos >= BLOCKED => {
-                self.set(ALL_SHARED, BLOCKED_FOR << 1);
+            _ if call.limit > 0 && may_have_waited => {
+                let blocked = (before / 2 + 1).clamp(times(BLOCKED_REST.0), times(BLOCKED_REST.1));
+                self.set(ALL_SHARED, blocked << 1);
             }
             _ if call.step == CROWDED => {}
             ALL_SHARED if nanos < LONG && is_rested(before, chance) => self.set(FIRST, before),
@@ -240,34 +242,45 @@ impl Trial<'_> {
         }
     }
 
+    /// Whether a call may have waited for its other half: it took twice as long as one that is kept at first and
+    /// shared then.
+    fn may_have_waited(self, call: Call, nanos: u64) -> bool {
+        let usual = match call.step {
+            CROWDED => 0,
+            _ => 2 * (call.limit + average(self.shared, SHARED)),
+        };
+        nanos >= BLOCKED.max(usual)
+    }
+
     /// The call of a try counts, unless it is one of the first; the next call is of the next step.
     fn count(self, sum: &AtomicU32, step: u32, nth: u32, calls: (u32, u32), nanos: u64) {
         let before = match nth {
             0 => 0,
             _ => sum.load(Ordering::Relaxed),
         };
-        let counts = if nth < calls.0 {
-            0
-        } else {
-            nanos.min(2 * LONG)
-        };
+        let counts = if nth < calls.0 { 0 } else { nanos.min(LONG) };
         sum.store(before.saturating_add(counts as u32), Ordering::Relaxed);
         self.set(step + 1, self.state().1);
     }
 
     /// A try has come out. `before` is what the last ones came to.
     fn came_out(self, before: u32, kept: bool) {
-        let (last, times) = (before % 2 == 1, before / 2);
-        let times = if last == kept { times + 1 } else { 1 };
-        let times = times.min(REST.1 - REST.0 + 1);
+        let (last, in_a_row) = (before % 2 == 1, before / 2);
+        let in_a_row = if last == kept { in_a_row + 1 } else { 1 };
+        let in_a_row = in_a_row.min(times(REST.1));
         let step = if kept { ALL_KEPT } else { ALL_SHARED };
-        self.set(step, times << 1 | u32::from(kept));
+        self.set(step, in_a_row << 1 | u32::from(kept));
     }
 }
 
-/// Whether all are shared after one that was flat or may have waited. No try rests for that long.
+/// How many tries in a row are followed by a rest of 2 to the power of `rest` calls.
+const fn times(rest: u32) -> u32 {
+    rest - REST.0 + 1
+}
+
+/// Whether all are shared after a call that was flat or may have waited. No try rests for that long.
 fn is_blocked(before: u32) -> bool {
-    before / 2 >= BLOCKED_FOR
+    before / 2 >= times(BLOCKED_REST.0)
 }
 
 /// Whether the rest after a try is over.
@@ -275,7 +288,7 @@ fn is_rested(before: u32, chance: u64) -> bool {
     match before / 2 {
         0 => true,
         // A loop may have left it so.
-        times => chance.is_multiple_of(1 << (REST.0 + times - 1).min(SELDOM)),
+        in_a_row => chance.is_multiple_of(1 << (REST.0 + in_a_row - 1).min(BLOCKED_REST.1)),
     }
 }
 
@@ -286,8 +299,8 @@ fn average(sum: &AtomicU32, calls: (u32, u32)) -> u64 {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::{
-        ALL_KEPT, ALL_SHARED, BLOCKED, Call, Ended, KEPT, LAST, LONG, REST, SELDOM, SHARED, Trial,
-        Tried,
+        ALL_KEPT, ALL_SHARED, BLOCKED, BLOCKED_REST, Call, Ended, KEPT, KEPT_FOR, LAST, LONG, REST,
+        SHARED, Trial, Tried,
     };
     use crate::base::clock;
     use crate::base::sync::{AtomicU32, Ordering};
@@ -417,8 +430,11 @@ mod tests {
             if !blocks_at_once {
                 assert!(site.call(BLOCKED, 0, NO_CHANCE));
             }
-            assert_eq!(site.until(true, slow, 1 << (SELDOM - 1)), 10_000);
-            assert_eq!(site.until(true, slow, 1 << SELDOM), 1 + TRY);
+            for rest in (BLOCKED_REST.0..=BLOCKED_REST.1).chain([BLOCKED_REST.1]) {
+                assert_eq!(site.until(true, slow, 1 << (rest - 1)), 10_000);
+                assert_eq!(site.until(true, slow, 1 << rest), 1 + TRY);
+                assert!(site.call(BLOCKED, 0, NO_CHANCE));
+            }
         }
     }
 
@@ -485,7 +501,7 @@ mod tests {
         ] {
             let site = Site(std::array::from_fn(|_| AtomicU32::new(left)));
             for _ in 0..200 {
-                assert!(site.trial().begin(NO_CHANCE).limit <= 2 * LONG);
+                assert!(site.trial().begin(NO_CHANCE).limit <= KEPT_FOR.1);
                 site.call(10_000, 30_000, NO_CHANCE);
             }
             assert!(
