@@ -21,6 +21,10 @@ const PAUSES: u32 = 8;
 /// How many processors there are, as the system said when it was first asked: it reads files for the answer, which takes as
 /// long as making a small pool. 0 if it does not say.
 fn processors() -> usize {
+    // The processors of the laboratory are not the system's.
+    if cfg!(tine_sched) {
+        return 1 << 16;
+    }
     // 0 before the first answer, then the answer plus 1. No lock: a forked child could find it closed for ever.
     // Relaxed: the number stands for itself.
     static KNOWN: AtomicUsize = AtomicUsize::new(0);
@@ -35,6 +39,8 @@ fn processors() -> usize {
 /// Whether the threads of a pool may yield.
 #[derive(Debug)]
 pub(crate) struct Yields {
+    /// How many threads can run at the same time.
+    processors: usize,
     /// Whether each thread of the pool may have a processor. If not, threads wait for each other all the time.
     roomy: bool,
     /// The time until which they do not yield, in ticks. A guess: all accesses are Relaxed, and if
@@ -47,11 +53,18 @@ pub(crate) struct Yields {
 impl Yields {
     /// Of a pool of that many threads.
     pub(crate) fn new(threads: usize) -> Self {
+        let processors = processors();
         Self {
-            roomy: threads <= processors(),
+            processors,
+            roomy: threads <= processors,
             dear_until: AtomicU64::new(0),
             queued_at: AtomicU64::new(0),
         }
+    }
+
+    /// How many of that number of threads can run at the same time. At least one does.
+    pub(crate) fn at_once(&self, threads: usize) -> usize {
+        threads.min(self.processors.max(1))
     }
 
     fn are_dear(&self, now: u64) -> bool {
@@ -201,6 +214,13 @@ mod tests {
             patience.make_room();
             assert!((0..8).all(|_| patience.wait()) || !yields.are_dear(clock::now()));
         }
+    }
+
+    #[test]
+    fn threads_without_a_processor_do_not_run() {
+        let yields = Yields::new(64);
+        let most = yields.at_once(usize::MAX);
+        assert!(most >= 1 && yields.at_once(most) == most && yields.at_once(0) == 0);
     }
 
     /// A yield of twice the limit, after which `then` has its turn. Whether yields are known to be slow afterwards.

@@ -189,7 +189,9 @@ impl Worker<'_> {
         } else if mailed {
             patience.make_room_if_scarce();
         }
-        let mut beside = shared.sleep.census().searching();
+        // Threads that wait for a processor stand in no other thread's way.
+        let searching = || shared.yields.at_once(shared.sleep.census().searching());
+        let mut beside = searching();
         let mut round = 0_u32;
         loop {
             round += 1;
@@ -221,7 +223,7 @@ impl Worker<'_> {
                 other.nested.want();
             }
             if beside <= CROWD || round.is_multiple_of(ROUNDS) {
-                beside = shared.sleep.census().searching();
+                beside = searching();
             }
             if !patience.wait() {
                 return Looked::Nothing;
@@ -259,6 +261,7 @@ impl Worker<'_> {
                 place.lie_down();
                 continue;
             }
+            place.sleep_on();
             let looker =
                 shared.looker.is(seat) || (looks < LOOKS_AT_REST && shared.looker.try_become(seat));
             if !looker {

@@ -1,7 +1,7 @@
 //! Where a woken thread is to run: not on the waker's processor, if both threads would otherwise
 //! wait for it. See [`crate::base::sys::elsewhere`].
 //!
-//! Only a thread that has slept for long is moved, and it puts its mask back before it runs anything.
+//! Only a thread that has slept for long is moved, and it puts its mask back before it runs anything or sleeps on.
 //! A mask that was changed meanwhile, by the program or the system, is left as it is, unless it is the very mask that
 //! the thread was given.
 //!
@@ -95,9 +95,20 @@ mod moving {
             if config::wakes_elsewhere() {
                 let mut bed = self.bed();
                 bed.since = 0;
-                if let Some(moved) = bed.moved.take() {
-                    elsewhere::restore(moved);
-                }
+                Self::come_back(&mut bed);
+            }
+        }
+
+        /// It sleeps on, whether it was woken in vain or not: a thread that woke it late may have moved it first.
+        pub(crate) fn sleep_on(&self) {
+            if config::wakes_elsewhere() {
+                Self::come_back(&mut self.bed());
+            }
+        }
+
+        fn come_back(bed: &mut Bed) {
+            if let Some(moved) = bed.moved.take() {
+                elsewhere::restore(moved);
             }
         }
 
@@ -175,6 +186,18 @@ mod moving {
             assert!(!self::is_moved(|| place.push_away()));
             place.get_up();
             assert_eq!(allowed(), before);
+            // It is moved in vain, sleeps on, and can be moved again.
+            for _ in 0..2 {
+                let is_moved = (0..TRIES).any(|_| {
+                    place.lie_down();
+                    sleep_deeply();
+                    self::is_moved(|| place.push_away())
+                });
+                assert!(is_moved);
+                place.sleep_on();
+                assert_eq!(allowed(), before);
+            }
+            place.get_up();
         }
 
         #[test]
@@ -235,6 +258,7 @@ mod staying {
         }
         pub(crate) fn lie_down(&self) {}
         pub(crate) fn get_up(&self) {}
+        pub(crate) fn sleep_on(&self) {}
         pub(crate) fn push_away(&self) {}
         pub(crate) fn note(&self) {}
         #[cfg(all(test, not(loom)))]
