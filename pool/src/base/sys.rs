@@ -329,6 +329,8 @@ pub(crate) mod fork {
 pub(crate) mod elsewhere {
     use std::mem::{MaybeUninit, size_of};
 
+    const SIZE: usize = size_of::<libc::cpu_set_t>();
+
     /// The processors where a thread could run, those where it may run until it has its mask back,
     /// and the thread.
     #[derive(Clone, Copy)]
@@ -361,14 +363,7 @@ pub(crate) mod elsewhere {
     /// Moves `thread` off the processor of the caller. Returns what [`restore`] needs.
     pub(crate) fn push_away(thread: i32) -> Option<Moved> {
         let here = usize::try_from(processor()).ok()?;
-        let mut mask = MaybeUninit::<libc::cpu_set_t>::zeroed();
-        let size = size_of::<libc::cpu_set_t>();
-        // SAFETY: `mask` is a place for the answer of that size.
-        if unsafe { libc::sched_getaffinity(thread, size, mask.as_mut_ptr()) } != 0 {
-            return None;
-        }
-        // SAFETY: zeroed, then filled; any bits are a valid set.
-        let mask = unsafe { mask.assume_init() };
+        let mask = allowed(thread)?;
         let mut fewer = mask;
         if here >= libc::CPU_SETSIZE as usize {
             return None;
@@ -379,9 +374,7 @@ pub(crate) mod elsewhere {
         if unsafe { libc::CPU_COUNT(&fewer) } == 0 {
             return None;
         }
-        // SAFETY: a valid set of that size. The thread of that number may have ended: then the call fails.
-        let done = unsafe { libc::sched_setaffinity(thread, size, &fewer) } == 0;
-        done.then_some(Moved {
+        set(thread, &fewer).then_some(Moved {
             thread,
             mask,
             fewer,
@@ -389,20 +382,43 @@ pub(crate) mod elsewhere {
     }
 
     /// Puts a mask back, unless the program or the system has changed it meanwhile.
+    ///
+    /// The system remembers a mask that was set. So a thread that could run on all processors of its group is allowed all
+    /// there are, not those of the mask: otherwise it would stay where it is when its group gets more.
     pub(crate) fn restore(moved: Moved) {
-        let size = size_of::<libc::cpu_set_t>();
-        let mut now = MaybeUninit::<libc::cpu_set_t>::zeroed();
-        // SAFETY: `now` is a place for the answer of that size.
-        if unsafe { libc::sched_getaffinity(moved.thread, size, now.as_mut_ptr()) } != 0 {
+        if !is(moved.thread, &moved.fewer) {
             return;
         }
-        // SAFETY: zeroed, then filled; any bits are a valid set.
-        let now = unsafe { now.assume_init() };
-        // SAFETY: two valid sets.
-        if unsafe { libc::CPU_EQUAL(&now, &moved.fewer) } {
-            // SAFETY: a valid set of that size.
-            unsafe { libc::sched_setaffinity(moved.thread, size, &moved.mask) };
+        let mut all = MaybeUninit::<libc::cpu_set_t>::uninit();
+        // SAFETY: in bounds, and for a write.
+        unsafe { all.as_mut_ptr().write_bytes(0xff, 1) };
+        // SAFETY: filled; any bits are a valid set. The system takes those that there are.
+        let all = unsafe { all.assume_init() };
+        set(moved.thread, &all);
+        if !is(moved.thread, &moved.mask) {
+            set(moved.thread, &moved.mask);
         }
+    }
+
+    /// Whether that is the thread's mask now.
+    fn is(thread: libc::pid_t, mask: &libc::cpu_set_t) -> bool {
+        // SAFETY: two valid sets.
+        allowed(thread).is_some_and(|now| unsafe { libc::CPU_EQUAL(&now, mask) })
+    }
+
+    /// The thread's mask, if the system tells.
+    fn allowed(thread: libc::pid_t) -> Option<libc::cpu_set_t> {
+        let mut mask = MaybeUninit::<libc::cpu_set_t>::zeroed();
+        // SAFETY: `mask` is a place for the answer of that size.
+        let done = unsafe { libc::sched_getaffinity(thread, SIZE, mask.as_mut_ptr()) } == 0;
+        // SAFETY: zeroed, then filled; any bits are a valid set.
+        done.then(|| unsafe { mask.assume_init() })
+    }
+
+    /// Says whether the system has taken the mask.
+    fn set(thread: libc::pid_t, mask: &libc::cpu_set_t) -> bool {
+        // SAFETY: a valid set of that size. The thread of that number may have ended: then the call fails.
+        unsafe { libc::sched_setaffinity(thread, SIZE, mask) == 0 }
     }
 
     #[cfg(all(test, not(loom)))]
@@ -424,6 +440,16 @@ pub(crate) mod elsewhere {
                 return;
             };
             assert_ne!(allowed(), before);
+            restore(moved);
+            assert_eq!(allowed(), before);
+            // Processors that the program does not allow are not added.
+            let moved = push_away(me()).expect("as before");
+            let fewer = allowed();
+            restore(Moved {
+                mask: moved.fewer,
+                ..moved
+            });
+            assert_eq!(allowed(), fewer);
             restore(moved);
             assert_eq!(allowed(), before);
             // The mask is no longer what was set.
