@@ -184,7 +184,7 @@ mod futex {
         /// Sleeps, if the word is as expected; for at most `limit`, and perhaps for no time.
         pub(super) fn wait(&self, word: &AtomicU32, expected: u32, limit: Option<Duration>) {
             let limit = limit.map(|d| libc::timespec {
-                tv_sec: d.as_secs() as libc::time_t,
+                tv_sec: d.as_secs() as _,
                 tv_nsec: d.subsec_nanos() as libc::c_long,
             });
             let limit = limit

@@ -438,6 +438,19 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_long_call_that_is_kept_at_first_has_not_waited() {
+        let shared = LONG - 1;
+        let (site, good) = (Site::new(), (KEPT_FOR.1 + shared, shared));
+        for _ in 0..2 {
+            assert_eq!(site.until(true, good, 0), 1 + TRY);
+        }
+        // It has, if it took twice that.
+        let blocks = (2 * (KEPT_FOR.1 + shared), shared);
+        site.until(true, blocks, 0);
+        assert_eq!(site.until(true, good, 1 << REST.1), 10_000);
+    }
+
     /// They are kept, whatever a try has found, and are no part of one; not where one of them may have waited.
     #[test]
     fn calls_of_a_crowd_are_kept_and_not_tried() {

@@ -9,9 +9,13 @@ use crate::queue::job::Parcel;
 use crate::seat::Seat;
 use crate::seat::word::{Holder, Posted, Step};
 
-/// Where a woken thread may run: not on the processor of the thread that wakes it, or there, too.
-const AWAY: bool = true;
-const ANYWHERE: bool = false;
+/// Where a woken thread may run.
+#[derive(Clone, Copy, PartialEq)]
+enum Where {
+    Anywhere,
+    /// Not on the processor of the thread that wakes it.
+    Elsewhere,
+}
 
 impl Shared {
     /// Queues a job from outside and wakes a thread for it.
@@ -33,7 +37,7 @@ impl Shared {
     pub(super) fn inject_awaited(&self, job: Parcel) {
         self.queue(job);
         if self.sleep.post(self.len()) {
-            self.wake(0, 1, 0, ANYWHERE, || ());
+            self.wake(0, 1, 0, Where::Anywhere, || ());
         }
         self.abroad.tell();
     }
@@ -71,7 +75,7 @@ impl Shared {
         let wanted = self.sleep.post_task(self.len());
         let hidden = self.hidden();
         if wanted || hidden > 0 {
-            self.wake(0, 1, hidden, AWAY, || ());
+            self.wake(0, 1, hidden, Where::Elsewhere, || ());
         }
         self.abroad.tell();
     }
@@ -106,16 +110,22 @@ impl Shared {
     /// The same, looking for it from the seat `from` on; calls `begin` once there is one to be roused, and says
     /// whether one was.
     pub(crate) fn wake_one_after(&self, from: usize, each: usize, begin: impl Fn()) -> bool {
-        self.wake(from, each, 0, AWAY, begin)
+        self.wake(from, each, 0, Where::Elsewhere, begin)
     }
 
-    /// The same, where that number of threads, `hidden`, searches and is not to be relied on. `away`: whether the
-    /// woken thread is kept off the caller's processor.
-    fn wake(&self, from: usize, each: usize, hidden: usize, away: bool, begin: impl Fn()) -> bool {
+    /// The same, where that number of threads, `hidden`, searches and is not to be relied on.
+    fn wake(
+        &self,
+        from: usize,
+        each: usize,
+        hidden: usize,
+        place: Where,
+        begin: impl Fn(),
+    ) -> bool {
         let choose = |last| self.sleep.choose(&self.seats, from, last, each, hidden);
         while let Some(seat) = choose(self.looker.seat()) {
             begin();
-            if self.ring_from(seat, away) {
+            if self.ring_from(seat, place) {
                 return true;
             }
         }
@@ -311,11 +321,11 @@ impl Shared {
     /// False if there is no such thread; a seat that was NOTIFIED is then VACANT, or CLOSED if it is
     /// a spare one, and one that was LENT is the guest's alone.
     pub(crate) fn ring(&self, seat: &Seat) -> bool {
-        self.ring_from(seat, AWAY)
+        self.ring_from(seat, Where::Elsewhere)
     }
 
-    /// The same; if `away`, the thread is kept off the caller's processor.
-    fn ring_from(&self, seat: &Seat, away: bool) -> bool {
+    /// The same, for a thread that may run there.
+    fn ring_from(&self, seat: &Seat, place: Where) -> bool {
         let spare = self.is_spare(seat);
         let starter = if spare {
             self.spare_starter
@@ -324,7 +334,7 @@ impl Shared {
         };
         let start = || starter.is_none_or(|start| start(&self.keep(), seat.index));
         if seat.thread.start_once(start) {
-            if away {
+            if place == Where::Elsewhere {
                 self.desks[seat.index].place.push_away();
             }
             Self::call(seat);
