@@ -113,6 +113,15 @@ pub(crate) fn relax() {
     spin_loop();
 }
 
+/// Gives the processor to threads of a lower priority, too. Where schedules are decided there are none.
+#[cold]
+pub(crate) fn sleep_briefly() {
+    #[cfg(any(loom, tine_sched))]
+    yield_now();
+    #[cfg(not(any(loom, tine_sched)))]
+    std::thread::sleep(std::time::Duration::from_micros(50));
+}
+
 #[cfg(not(any(loom, tine_sched)))]
 mod real {
     /// `std`'s cell with the closure interface that the model checker needs.

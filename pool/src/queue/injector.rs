@@ -12,7 +12,8 @@
 //! afterwards.
 
 use crate::base::sync::{
-    AtomicBool, AtomicPtr, AtomicUsize, CachePadded, Ordering, UnsafeCell, relax, yield_now,
+    AtomicBool, AtomicPtr, AtomicUsize, CachePadded, Ordering, UnsafeCell, relax, sleep_briefly,
+    yield_now,
 };
 use std::ptr::{self, NonNull};
 
@@ -46,6 +47,8 @@ impl<T> Link<T> {
 const PENDING: usize = 1;
 /// A taker that meets such a link pauses this many times, then it yields: the producer may have lost its processor.
 const PAUSES: u32 = 100;
+/// Rounds of these and of yields before it sleeps.
+const YIELDS: u32 = 2_000;
 
 fn link<'a, T: Linked>(of: NonNull<T>) -> &'a Link<T> {
     // SAFETY: elements in a queue are alive, and the queue owns their links. The thread that pushes an element
@@ -63,11 +66,12 @@ fn next<T: Linked>(of: NonNull<T>) -> *mut T {
         if behind.addr() != PENDING {
             return behind;
         }
-        pauses += 1;
-        if pauses < PAUSES {
-            relax()
-        } else {
-            yield_now()
+        pauses = (pauses + 1).min(YIELDS);
+        match pauses {
+            ..PAUSES => relax(),
+            ..YIELDS => yield_now(),
+            // The pusher may be of a lower priority, and wait for this thread's processor.
+            _ => sleep_briefly(),
         }
     }
 }
