@@ -69,7 +69,7 @@ fn next<T: Linked>(of: NonNull<T>) -> *mut T {
         pauses = (pauses + 1).min(YIELDS);
         match pauses {
             ..PAUSES => relax(),
-            ..YIELDS => yield_now(),
+            PAUSES..YIELDS => yield_now(),
             // The pusher may be of a lower priority, and wait for this thread's processor.
             _ => sleep_briefly(),
         }
