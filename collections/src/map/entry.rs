@@ -487,6 +487,8 @@ where
     #[track_caller]
     fn fill<E>(self, make: impl FnOnce(&G::Key) -> Result<V, E>) -> Result<RefMut<'a, K, V>, E> {
         let Entry { map, given, modify } = self;
+        // Declared before the table: if the key cannot be made, the table is unlocked first.
+        let made;
         let hash = map.hash(given.key());
         let (mut table, chart) = map.shards.write_to_add(hash, map.rehash());
         // What is not needed is dropped before there is a result: a result is not dropped if a destructor panics
@@ -499,22 +501,21 @@ where
                 drop((given, make));
                 bucket
             }
-            Slot::Vacant(slot) => {
-                drop(modify);
-                match make(given.key()) {
-                    Ok(value) => {
-                        let bucket = slot.insert((given.into_key(), value)).bucket_index();
-                        chart.check(&table);
-                        bucket
-                    }
-                    Err(error) => {
-                        // Where nothing is locked.
-                        drop(table);
-                        drop(given);
-                        return Err(error);
-                    }
+            Slot::Vacant(slot) => match make(given.key()) {
+                Ok(value) => {
+                    made = value;
+                    let bucket = slot.insert((given.into_key(), made)).bucket_index();
+                    chart.check(&table);
+                    drop(modify);
+                    bucket
                 }
-            }
+                Err(error) => {
+                    // Where nothing is locked.
+                    drop(table);
+                    drop((given, modify));
+                    return Err(error);
+                }
+            },
         };
         Ok(RefMut { table, bucket })
     }

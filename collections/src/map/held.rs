@@ -95,7 +95,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     pub fn lock_entry(&self, key: K) -> LockedEntry<'_, K, V, S> {
         let hash = self.hash(&key);
         let (table, chart) = self.shards.write_to_add(hash, self.rehash());
-        self.locked(table, chart, hash, key)
+        self.locked(key, hash, chart, table)
     }
 
     /// Like [`lock_entry`](Self::lock_entry), but neither waits nor panics. If another thread, or this thread, may be
@@ -115,18 +115,19 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     pub fn try_lock_entry(&self, key: K) -> Result<LockedEntry<'_, K, V, S>, K> {
         let hash = self.hash(&key);
         match self.shards.try_write_to_add(hash, self.rehash()) {
-            Some((table, chart)) => Ok(self.locked(table, chart, hash, key)),
+            Some((table, chart)) => Ok(self.locked(key, hash, chart, table)),
             None => Err(key),
         }
     }
 
+    /// If a comparison panics, the table is unlocked before the key is dropped: the last parameter is dropped first.
     #[inline]
     fn locked<'a>(
         &'a self,
-        table: Writing<'a, (K, V)>,
-        chart: &'a Chart,
-        hash: u64,
         key: K,
+        hash: u64,
+        chart: &'a Chart,
+        table: Writing<'a, (K, V)>,
     ) -> LockedEntry<'a, K, V, S> {
         match table.find_bucket_index(hash, |(k, _)| *k == key) {
             Some(bucket) => LockedEntry::Occupied(OccupiedEntry {
