@@ -44,9 +44,14 @@ use std::mem;
 /// [`get_or_insert_with`](Self::get_or_insert_with), [`remove_if`](Self::remove_if),
 /// [`remove_if_mut`](Self::remove_if_mut),
 /// [`retain`](Self::retain), [`for_each`](Self::for_each) and [`find_map`](Self::find_map) run their
-/// closure while a shard is locked. Keep the closure short, and start nothing parallel in it. Guards
-/// ([`get`](Self::get), [`lock`](Self::lock), [`entry`](Self::entry),
-/// [`lock_entry`](Self::lock_entry)) lock a shard until they are dropped. They exist to
+/// closure while a shard is locked. Keep the closure short, and start nothing parallel in it. What the
+/// closure owns is dropped when it returns, under the lock too. If it is not called, it is dropped
+/// where nothing is locked, and so are keys and values that are not needed.
+///
+/// Guards ([`get`](Self::get), [`lock`](Self::lock), [`entry`](Self::entry),
+/// [`entry_ref`](Self::entry_ref), [`lock_entry`](Self::lock_entry), and
+/// [`try_get`](Self::try_get), [`try_lock`](Self::try_lock),
+/// [`try_lock_entry`](Self::try_lock_entry)) lock a shard until they are dropped. They exist to
 /// ease porting.
 ///
 /// If code enters the same map again from inside, and one of the two accesses writes, it **panics**
@@ -55,7 +60,7 @@ use std::mem;
 ///
 /// # Panics in user code
 ///
-/// A panic in `Hash`, `Eq`, `Clone`, `Drop` or a closure unlocks the shard and goes on to the
+/// A panic in `Hash`, `Eq`, `Borrow`, `From`, `Clone`, `Drop` or a closure unlocks the shard and goes on to the
 /// caller; nothing is poisoned. Entries that were inserted stay, and the map can be used
 /// afterwards.
 ///

@@ -75,7 +75,8 @@ pub struct VacantEntry<'a, K, V, S = DefaultHashBuilder> {
 impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// The entry of `key`, occupied or vacant, with its shard locked. Until the entry, or a guard made from it,
     /// is dropped, this thread must not touch the map (it panics). If a default or a closure is enough, prefer
-    /// [`entry`](Self::entry) or [`compute`](Self::compute).
+    /// [`entry`](Self::entry) or [`compute`](Self::compute). Room for one more entry is made even if the key is
+    /// there.
     ///
     /// # Panics
     ///
@@ -99,7 +100,8 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     }
 
     /// Like [`lock_entry`](Self::lock_entry), but neither waits nor panics. If another thread, or this thread, may be
-    /// in the way, this gives the key back at once.
+    /// in the way, this gives the key back at once. (`Hash` and `Eq` may still panic.) A call that fails may put
+    /// readers back on locks for some milliseconds, as a write does.
     ///
     /// ```
     /// # use tine::{ParHashMap, map::LockedEntry};
@@ -199,7 +201,7 @@ impl<'a, K, V> OccupiedEntry<'a, K, V> {
         self.guard.value_mut()
     }
 
-    /// A guard on the value. It keeps the shard locked.
+    /// A guard on the value. It keeps the shard locked, so the given key is dropped under the lock.
     ///
     /// ```
     /// # use tine::{ParHashMap, map::LockedEntry};
