@@ -1,4 +1,4 @@
-//! First items of keys that are numbers: compared with the same by hand, and with values that must not be lost.
+//! First items of their keys, most of which are numbers: compared with the same by hand, and with values that must not be lost.
 
 use std::collections::HashSet;
 use std::fmt::Debug;
@@ -77,6 +77,27 @@ fn numbers_of_each_kind() {
     agree(&letters.collect::<Vec<_>>());
     agree(&all().map(|i| i as u16).collect::<Vec<_>>());
     agree(&all().map(|i| i as u8).collect::<Vec<_>>());
+}
+
+/// Words in pieces of one item each: hardly any piece has a word that the pieces before it lack.
+#[test]
+fn words_in_many_pieces() {
+    let names: Vec<String> = (0..40).map(|i| format!("name {i}")).collect();
+    let len = 50_000;
+    for threads in [1, 2, 5] {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.expect("threads").install(|| {
+            for (most, count) in [(1, 3), (1, 40), (7, 40), (300, 40)] {
+                let name = |i: usize| names[mix(i as u64) as usize % count].as_str();
+                let items = (0..len).into_par_iter().with_max_len(most);
+                let firsts = items.map(|i| (i, name(i))).distinct_by(|item| item.1);
+                let mut seen = HashSet::new();
+                let all = (0..len).map(|i| (i, name(i)));
+                let expected: Vec<_> = all.filter(|item| seen.insert(item.1)).collect();
+                assert_eq!(firsts, expected, "{count} words, {threads} threads");
+            }
+        });
+    }
 }
 
 /// First, items that a worker knows already are dropped on the spot, and later no longer; and the other way

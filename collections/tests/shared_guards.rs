@@ -1,7 +1,9 @@
 //! Guards of a map that other threads use by reference, and very many guards of one thread.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use tine_collections::{ParHashMap, ParHashSet};
+use std::sync::{Arc, OnceLock};
+use tine_collections::{Change, ParHashMap, ParHashSet};
 use tine_iter::prelude::*;
 
 #[test]
@@ -68,7 +70,7 @@ fn held_entries_are_held_by_one_thread() {
                     false
                 }
                 LockedEntry::Vacant(entry) => {
-                    *entry.insert(7) += 1 - 1;
+                    *entry.insert(6) += 1;
                     false
                 }
             });
@@ -77,7 +79,7 @@ fn held_entries_are_held_by_one_thread() {
         let threads = [(); 3].map(|()| s.spawn(turns));
         threads.map(|thread| thread.join().unwrap()).to_vec()
     });
-    // Filled with 7, counted up to 8, removed: each third turn of a key.
+    // Filled with 6, which is 7 at once, counted up to 8, removed: each third turn of a key.
     let turns = 3 * rounds as usize / 5;
     assert_eq!(taken.iter().sum::<usize>(), 5 * (turns / 3));
 }
@@ -272,48 +274,194 @@ fn tried_and_waited_for_guards_exclude_each_other() {
     assert_eq!(map.values().map(|pair| pair.0).sum::<u64>(), made);
 }
 
-/// A key that looks into its map when it is dropped may be given to calls that insert nothing: it is dropped where nothing is locked.
+/// A key that changes its map when it is dropped, unless the map holds it.
+struct Nosy {
+    number: u32,
+    is_given: bool,
+    map: Arc<Nest>,
+}
+
+type Nest = OnceLock<ParHashMap<Nosy, Option<Nosy>>>;
+
+thread_local! {
+    static LOOKS: Cell<u32> = const { Cell::new(0) };
+    /// Comparisons panic.
+    static PICKY: Cell<bool> = const { Cell::new(false) };
+    /// At the last of this many hashes, the key comes into the map.
+    static RIVAL: Cell<u32> = const { Cell::new(0) };
+    /// The last of this many clones panics.
+    static CLONES: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Counts down to 0. Says whether this was the last step.
+fn is_last(count: &'static std::thread::LocalKey<Cell<u32>>) -> bool {
+    count.replace(count.get().saturating_sub(1)) == 1
+}
+
+impl Nosy {
+    fn new(number: u32, is_given: bool, map: &Arc<Nest>) -> Nosy {
+        let map = map.clone();
+        Nosy {
+            number,
+            is_given,
+            map,
+        }
+    }
+
+    fn number(&self) -> u32 {
+        self.number
+    }
+}
+
+impl Drop for Nosy {
+    fn drop(&mut self) {
+        if let Some(map) = self.map.get().filter(|_| self.is_given) {
+            map.retain(|_, _| true);
+            LOOKS.set(LOOKS.get() + 1);
+        }
+    }
+}
+
+impl Clone for Nosy {
+    fn clone(&self) -> Nosy {
+        assert!(!is_last(&CLONES), "on purpose");
+        Nosy::new(self.number, true, &self.map)
+    }
+}
+
+impl PartialEq for Nosy {
+    fn eq(&self, other: &Nosy) -> bool {
+        assert!(!PICKY.get(), "on purpose");
+        self.number == other.number
+    }
+}
+
+impl Eq for Nosy {}
+
+impl std::hash::Hash for Nosy {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        if is_last(&RIVAL) {
+            let map = self.map.get().unwrap();
+            map.insert(Nosy::new(self.number, false, &self.map), None);
+        }
+        self.number.hash(state);
+    }
+}
+
+impl std::borrow::Borrow<u32> for Nosy {
+    fn borrow(&self) -> &u32 {
+        assert!(!PICKY.get(), "on purpose");
+        &self.number
+    }
+}
+
+impl From<&u32> for Nosy {
+    fn from(_: &u32) -> Nosy {
+        panic!("on purpose")
+    }
+}
+
+/// What a call does not need is dropped where nothing is locked: keys, values, and what closures own.
 #[test]
-fn a_key_that_is_not_needed_may_look_into_the_map() {
-    use std::cell::Cell;
-    use std::sync::{Arc, OnceLock};
-    type Map = OnceLock<ParHashMap<Nosy, u32>>;
-    thread_local!(static LOOKS: Cell<u32> = const { Cell::new(0) });
-    struct Nosy(u32, Arc<Map>);
-    impl Drop for Nosy {
-        fn drop(&mut self) {
-            if let Some(map) = self.1.get().filter(|_| self.0 < 100) {
-                LOOKS.set(LOOKS.get() + u32::from(map.len() == 1));
-            }
-        }
-    }
-    impl PartialEq for Nosy {
-        fn eq(&self, other: &Nosy) -> bool {
-            self.0 % 100 == other.0 % 100
-        }
-    }
-    impl Eq for Nosy {}
-    impl std::hash::Hash for Nosy {
-        fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-            (self.0 % 100).hash(state);
-        }
-    }
-    let shared = Arc::new(Map::new());
+fn what_is_not_needed_may_change_the_map() {
+    let shared = Arc::new(Nest::new());
     let map = shared.get_or_init(ParHashMap::new);
-    map.insert(Nosy(101, shared.clone()), 1);
-    let key = |n| Nosy(n, shared.clone());
-    let panics = |work: &dyn Fn()| assert!(catch_unwind(AssertUnwindSafe(work)).is_err());
-    map.insert(key(1), 2);
-    drop(map.lock_entry(key(1)));
-    drop(map.lock_entry(key(2)));
-    map.upsert(key(1), || 7, |_| ());
-    assert_eq!(
-        map.entry(key(2)).or_try_insert_with(|| Err(9)).err(),
-        Some(9)
-    );
-    panics(&|| drop(map.entry(key(2)).or_insert_with(|| panic!("on purpose"))));
-    panics(&|| _ = map.upsert(key(2), || panic!("on purpose"), |_| ()));
-    assert_eq!((LOOKS.get(), map.len()), (7, 1));
+    let key = |number| Nosy::new(number, true, &shared);
+    map.insert(Nosy::new(1, false, &shared), None);
+    let looks = |work: &dyn Fn()| {
+        let before = LOOKS.get();
+        work();
+        LOOKS.get() - before
+    };
+    let panics =
+        |work: &dyn Fn()| looks(&|| assert!(catch_unwind(AssertUnwindSafe(work)).is_err()));
+    // A closure that owns a key.
+    macro_rules! owns {
+        ($key:expr, $closure:expr) => {{
+            let key = key($key);
+            move |value: &mut Option<Nosy>| {
+                let _ = &key;
+                $closure(value)
+            }
+        }};
+    }
+    // Where the key is there, and where it is not.
+    assert_eq!(looks(&|| _ = map.insert(key(1), None)), 1);
+    assert_eq!(looks(&|| drop(map.lock_entry(key(1)))), 1);
+    assert_eq!(looks(&|| drop(map.lock_entry(key(2)))), 1);
+    assert_eq!(looks(&|| drop(map.try_lock_entry(key(1)))), 1);
+    assert_eq!(looks(&|| drop(map.try_lock_entry(key(2)))), 1);
+    let upsert = |n| map.upsert(key(n), owned(key(8), None), |_| ());
+    assert_eq!(looks(&|| assert!(!upsert(1))), 2);
+    let kept = |_: Option<&mut Option<Nosy>>| Change::Keep;
+    assert_eq!(looks(&|| assert!(map.compute(key(1), kept).is_none())), 1);
+    assert_eq!(looks(&|| assert!(map.compute(key(2), kept).is_none())), 1);
+    let update = |n: u32| map.update(&n, owns!(8, |_: &mut Option<Nosy>| ()));
+    assert_eq!(looks(&|| assert!(update(2).is_none())), 1);
+    let read = |n: u32, owner: Nosy| map.read(&n, move |_| owner.number());
+    assert_eq!(looks(&|| assert_eq!(read(2, key(8)), None)), 1);
+    let doomed = |n: u32, owner: Nosy| map.remove_if(&n, move |_, _| owner.number() == 0);
+    assert_eq!(looks(&|| assert!(doomed(2, key(8)).is_none())), 1);
+    let get = |n| map.get_or_insert_with(key(n), owned(key(8), None));
+    assert_eq!(looks(&|| assert!(get(1).is_none())), 2);
+    let modify = |n| {
+        map.entry(key(n))
+            .and_modify(owns!(8, |_: &mut Option<Nosy>| ()))
+    };
+    let refused = |n| modify(n).or_try_insert_with(|| Err(9)).map(drop);
+    assert_eq!(looks(&|| assert_eq!(refused(2), Err(9))), 2);
+    // Another thread is quicker, after the first look.
+    RIVAL.set(2);
+    assert_eq!(looks(&|| assert!(get(2).is_none())), 2);
+    assert_eq!((RIVAL.get(), map.len()), (0, 2));
+    map.remove(&2_u32);
+    // A closure panics.
+    let fails = || -> Option<Nosy> { panic!("on purpose") };
+    let by_entry = || drop(modify(2).or_insert_with(fails));
+    assert_eq!(panics(&by_entry), 2);
+    let by_upsert = || _ = map.upsert(key(2), fails, owns!(8, |_: &mut Option<Nosy>| ()));
+    assert_eq!(panics(&by_upsert), 2);
+    // No key is made of a borrowed one: the value is there, but no entry.
+    let by_value = || drop(map.entry_ref(&2_u32).or_insert(Some(key(8))));
+    assert_eq!(panics(&by_value), 1);
+    let by_modify = || {
+        drop(
+            map.entry_ref(&2_u32)
+                .and_modify(owns!(8, |_: &mut Option<Nosy>| ()))
+                .or_default(),
+        )
+    };
+    assert_eq!(panics(&by_modify), 1);
+    // Comparisons panic.
+    PICKY.set(true);
+    assert_eq!(panics(&|| drop(map.lock_entry(key(1)))), 1);
+    assert_eq!(panics(&|| drop(map.try_lock_entry(key(1)))), 1);
+    assert_eq!(panics(&|| _ = map.insert(key(1), Some(key(8)))), 2);
+    assert_eq!(panics(&|| _ = upsert(1)), 2);
+    assert_eq!(panics(&|| _ = map.compute(key(1), kept)), 1);
+    assert_eq!(panics(&|| _ = update(1)), 1);
+    assert_eq!(panics(&|| _ = get(1)), 2);
+    assert_eq!(panics(&|| drop(modify(1).or_insert(Some(key(8))))), 3);
+    assert_eq!(panics(&|| _ = read(1, key(8))), 1);
+    assert_eq!(panics(&|| _ = doomed(1, key(8))), 1);
+    PICKY.set(false);
+    // A clone panics: the clones before it are dropped.
+    map.insert(Nosy::new(2, false, &shared), None);
+    for (nth, dropped) in [(1, 0), (2, 1)] {
+        CLONES.set(nth);
+        assert_eq!(panics(&|| _ = map.keys().count()), dropped);
+        CLONES.set(nth);
+        assert_eq!(panics(&|| _ = map.iter().count()), dropped);
+    }
+    assert_eq!(map.len(), 2);
     // The map holds itself.
     map.clear();
+}
+
+/// A closure that owns a key, and returns a value.
+fn owned(key: Nosy, value: Option<Nosy>) -> impl FnOnce() -> Option<Nosy> {
+    move || {
+        drop(key);
+        value
+    }
 }

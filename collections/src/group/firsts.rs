@@ -9,6 +9,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use std::hash::{BuildHasher, Hash};
 use std::iter::Flatten;
+use std::mem;
 use std::vec;
 
 /// Up to this number of items, if it is known, items stay in tables, whatever their keys.
@@ -230,11 +231,17 @@ pub(super) trait Firsts<K, V>: IntoIterator<Item = (K, V)> + Default + Send {
     fn is_in(&self, other: &Self, hasher: &impl BuildHasher) -> bool;
 }
 
-/// A table of the items, each with its rank.
+/// A table of the items, each with its rank. All ranks are below `ranks`. Some have no item, but after
+/// [`append`](Firsts::append) there are no more ranks than [`most_ranks`](Ranked::most_ranks) says.
 pub(super) struct Ranked<K, V> {
     table: HashTable<(K, (u32, V))>,
     ranks: u32,
 }
+
+/// Up to this many ranks for each item: closing the gaps takes two walks over the table.
+const GAPS: usize = 4;
+/// This many ranks may lack an item, however few items there are.
+const SPARE: usize = 256;
 
 impl<K, V> Default for Ranked<K, V> {
     fn default() -> Self {
@@ -260,7 +267,7 @@ impl<K, V> IntoIterator for Ranked<K, V> {
 }
 
 impl<K: Eq + Hash, V> Ranked<K, V> {
-    /// All ranks are below this number; some ranks may have no item.
+    /// All ranks are below this number.
     pub(super) fn ranks(&self) -> usize {
         self.ranks as usize
     }
@@ -269,6 +276,26 @@ impl<K: Eq + Hash, V> Ranked<K, V> {
     pub(super) fn has(&self, key: &K, hasher: &impl BuildHasher) -> bool {
         let hash = hasher.hash_one(key);
         self.table.find(hash, |(k, _)| *k == *key).is_some()
+    }
+
+    fn most_ranks(&self) -> usize {
+        GAPS * self.table.len() + SPARE
+    }
+
+    /// Counts the ranks anew, without those that have no item.
+    #[cold]
+    fn close_ranks(&mut self) {
+        let mut places = vec![0; self.ranks()];
+        for (_, (rank, _)) in &self.table {
+            places[*rank as usize] = 1;
+        }
+        self.ranks = 0;
+        for place in &mut places {
+            self.ranks += mem::replace(place, self.ranks);
+        }
+        for (_, (rank, _)) in &mut self.table {
+            *rank = places[*rank as usize];
+        }
     }
 
     /// All items, with their ranks, in any order.
@@ -299,6 +326,8 @@ impl<K: Eq + Hash + Send, V: Send> Firsts<K, V> for Ranked<K, V> {
     /// Ranks of later items follow those of the items here.
     fn append(&mut self, later: Self, hasher: &impl BuildHasher) {
         let Ranked { table, ranks } = self;
+        let end = ranks.checked_add(later.ranks);
+        let end = end.expect("fewer keys than 2^30");
         let rehash = |(key, _): &(K, _)| hasher.hash_one(key);
         // The entries of one table come in the order of their hashes: they would crowd a table that grows.
         let more = later.table.len().saturating_sub(table.len());
@@ -309,7 +338,11 @@ impl<K: Eq + Hash + Send, V: Send> Firsts<K, V> for Ranked<K, V> {
                 slot.insert((key, (*ranks + rank, value)));
             }
         }
-        *ranks += later.ranks;
+        *ranks = end;
+        // The keys that were here already have left their ranks without items.
+        if self.ranks() > self.most_ranks() {
+            self.close_ranks();
+        }
     }
 
     fn is_in(&self, other: &Self, hasher: &impl BuildHasher) -> bool {
@@ -433,7 +466,7 @@ impl<K: Eq + Hash + Send, V: Send> Firsts<K, V> for Listed<K, V> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Listed, Row, TRIED};
+    use super::{Firsts, Listed, Ranked, Row, TRIED};
     use crate::gather::Bag;
     use std::collections::hash_map::RandomState;
     use std::iter::repeat_n;
@@ -454,5 +487,63 @@ mod tests {
             Bag::fill(&mut row, &mut repeat_n((key, ()), 1), few, &hasher);
             assert!(!Bag::<_, RandomState>::is_full(&row, few), "{key}");
         }
+    }
+
+    /// Tables that hold the same keys, appended one after another: the ranks of later ones do not add up, and the
+    /// items come in order.
+    #[test]
+    fn known_keys_keep_no_ranks() {
+        let hasher = RandomState::new();
+        let of = |keys: &[&'static str], from: usize| {
+            let mut ranked = Ranked::default();
+            for (at, key) in keys.iter().enumerate() {
+                ranked.add(*key, from + at, &hasher);
+            }
+            ranked
+        };
+        let mut all = Ranked::default();
+        let names = ["fork", "comb", "rake", "harrow", "antler"];
+        let pieces = if cfg!(miri) { 600 } else { 20_000 };
+        for at in 0..pieces {
+            // A new key comes seldom.
+            let count = (2 + at / (pieces / 4)).min(names.len());
+            all.append(of(&[names[at % count]], at), &hasher);
+            assert!(all.ranks() <= all.most_ranks(), "{at}");
+        }
+        let mut twice = of(&names, 0);
+        twice.append(all, &hasher);
+        twice.append(of(&["a", "fork", "b"], pieces), &hasher);
+        assert!(twice.ranks() <= twice.most_ranks());
+        twice.close_ranks();
+        assert_eq!((twice.ranks(), twice.table.len()), (7, 7));
+        twice.add("c", pieces + 3, &hasher);
+        let items: Vec<_> = twice.into_iter().collect();
+        let (keys, places): (Vec<_>, Vec<_>) = items.into_iter().unzip();
+        let expected = ["fork", "comb", "rake", "harrow", "antler", "a", "b", "c"];
+        assert_eq!(keys, expected);
+        let ends = [pieces, pieces + 2, pieces + 3];
+        assert!(places.into_iter().eq((0..5).chain(ends)));
+    }
+
+    /// A table that knows half of the keys of another large one.
+    #[test]
+    fn ranks_close_in_order() {
+        let hasher = RandomState::new();
+        let count = if cfg!(miri) { 200 } else { 3000 };
+        let of = |keys: std::ops::Range<u32>| {
+            let mut ranked = Ranked::default();
+            keys.for_each(|key| ranked.add(key.to_string(), key, &hasher));
+            ranked
+        };
+        let mut all = of(0..count);
+        (1..60).for_each(|nth| all.append(of(nth * count / 20..nth * count / 20 + count), &hasher));
+        let len = 59 * count / 20 + count;
+        assert_eq!(all.table.len() as u32, len);
+        assert!(all.ranks() <= all.most_ranks());
+        let before = all.ranks;
+        all.close_ranks();
+        assert_eq!(all.ranks, len);
+        assert!(before >= len);
+        assert!(all.into_iter().map(|(_, key)| key).eq(0..len));
     }
 }

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::ahead::Ahead;
+use super::entry::GONE;
 use super::shard::{Reading, Shards};
 use super::table::value_alone;
 use crate::farewell::drop_alone;
@@ -43,9 +44,14 @@ use std::mem;
 /// [`get_or_insert_with`](Self::get_or_insert_with), [`remove_if`](Self::remove_if),
 /// [`remove_if_mut`](Self::remove_if_mut),
 /// [`retain`](Self::retain), [`for_each`](Self::for_each) and [`find_map`](Self::find_map) run their
-/// closure while a shard is locked. Keep the closure short, and start nothing parallel in it. Guards
-/// ([`get`](Self::get), [`lock`](Self::lock), [`entry`](Self::entry),
-/// [`lock_entry`](Self::lock_entry)) lock a shard until they are dropped. They exist to
+/// closure while a shard is locked. Keep the closure short, and start nothing parallel in it. What the
+/// closure owns is dropped when it returns, under the lock too. If it is not called, it is dropped
+/// where nothing is locked, and so are keys and values that are not needed.
+///
+/// Guards ([`get`](Self::get), [`lock`](Self::lock), [`entry`](Self::entry),
+/// [`entry_ref`](Self::entry_ref), [`lock_entry`](Self::lock_entry), and
+/// [`try_get`](Self::try_get), [`try_lock`](Self::try_lock),
+/// [`try_lock_entry`](Self::try_lock_entry)) lock a shard until they are dropped. They exist to
 /// ease porting.
 ///
 /// If code enters the same map again from inside, and one of the two accesses writes, it **panics**
@@ -54,7 +60,7 @@ use std::mem;
 ///
 /// # Panics in user code
 ///
-/// A panic in `Hash`, `Eq`, `Clone`, `Drop` or a closure unlocks the shard and goes on to the
+/// A panic in `Hash`, `Eq`, `Borrow`, `From`, `Clone`, `Drop` or a closure unlocks the shard and goes on to the
 /// caller; nothing is poisoned. Entries that were inserted stay, and the map can be used
 /// afterwards.
 ///
@@ -307,13 +313,14 @@ impl<K, V, S> ParHashMap<K, V, S> {
 }
 
 /// What `look` returns for the value of `key` in its table; the table is left afterwards. Each
-/// outcome leaves it separately, so no outcome has to be remembered meanwhile.
+/// outcome leaves it separately, so no outcome has to be remembered meanwhile. If a comparison panics, the table is
+/// left before `look` is dropped: the last parameter is dropped first.
 #[inline(always)]
 fn look_in<K, V, Q, R>(
-    table: Reading<'_, (K, V)>,
+    look: impl FnOnce(&V) -> R,
     hash: u64,
     key: &Q,
-    look: impl FnOnce(&V) -> R,
+    table: Reading<'_, (K, V)>,
 ) -> Option<R>
 where
     K: Borrow<Q>,
@@ -404,10 +411,10 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     {
         let hash = self.hash(key);
         if let Some(table) = self.shards.peek(hash) {
-            return look_in(table, hash, key, look);
+            return look_in(look, hash, key, table);
         }
         match self.shards.read_at_once(hash) {
-            Some(table) => look_in(table, hash, key, look),
+            Some(table) => look_in(look, hash, key, table),
             None => self.read_slowly(hash, key, look),
         }
     }
@@ -443,7 +450,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
             hash
         };
         let read = move |(hash, key)| match self.shards.peek(hash) {
-            Some(table) => look_in(table, hash, key, &mut look),
+            Some(table) => look_in(&mut look, hash, key, table),
             None => self.read_slowly(hash, key, &mut look),
         };
         Ahead::new(keys, expect).map(read)
@@ -456,7 +463,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         K: Borrow<Q>,
         Q: Eq + ?Sized,
     {
-        look_in(self.shards.read(hash), hash, key, look)
+        look_in(look, hash, key, self.shards.read(hash))
     }
 
     /// A clone of the value of `key`.
@@ -495,9 +502,11 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     {
         let hash = self.hash(key);
         let mut table = self.shards.write(hash);
-        table
-            .find_mut(hash, |(k, _)| k.borrow() == key)
-            .map(|(_, value)| change(value))
+        // Not by `map`: it would drop `change` under the lock if there is no value.
+        match table.find_mut(hash, |(k, _)| k.borrow() == key) {
+            Some((_, value)) => Some(change(value)),
+            None => None,
+        }
     }
 
     /// Inserts the value that `first` returns, or calls `change` with the existing value; both
@@ -551,8 +560,34 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
                 drop((key, make));
                 value
             }
-            None => self.entry(key).or_insert_with(make).clone(),
+            None => self.insert_with(key, make),
         }
+    }
+
+    /// Not by [`entry`](Self::entry), which has a guard to return: if another thread was quicker, `key` and `make`
+    /// are dropped where nothing is locked.
+    #[track_caller]
+    fn insert_with(&self, key: K, make: impl FnOnce() -> V) -> V
+    where
+        V: Clone,
+    {
+        let hash = self.hash(&key);
+        let (mut table, chart) = self.shards.write_to_add(hash, self.rehash());
+        let bucket = match table.entry(hash, |(k, _)| *k == key, self.rehash()) {
+            Slot::Occupied(slot) => {
+                let value = slot.get().1.clone();
+                drop(table);
+                // Before the return: a result is not dropped if a destructor panics after it.
+                drop((key, make));
+                return value;
+            }
+            Slot::Vacant(slot) => {
+                let value = make();
+                slot.insert((key, value)).bucket_index()
+            }
+        };
+        chart.check(&table);
+        table.get_bucket(bucket).expect(GONE).1.clone()
     }
 
     /// Sets, changes or removes the value of `key`, as `decide` says, under the shard's lock.

@@ -240,7 +240,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     }
 
     /// Like [`get`](Self::get), but neither waits nor panics. If another thread, or this thread, may be in the way,
-    /// this returns an error at once.
+    /// this returns an error at once. (`Hash`, `Eq` and `Borrow` may still panic.)
     ///
     /// ```
     /// # use tine::{ParHashMap, map::Busy};
@@ -260,7 +260,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     }
 
     /// Like [`lock`](Self::lock), but neither waits nor panics. If another thread, or this thread, may be in the way,
-    /// this returns an error at once.
+    /// this returns an error at once. (`Hash`, `Eq` and `Borrow` may still panic.)
     ///
     /// ```
     /// # use tine::{ParHashMap, map::Busy};
@@ -284,6 +284,10 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
 
     /// The entry of `key`, for changing or inserting its value. Nothing is locked before one of the `or_…`
     /// methods is called.
+    ///
+    /// # Panics
+    ///
+    /// The `or_…` methods panic if this thread holds a guard of this map, or is in one of its closures.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -309,6 +313,10 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// The owned key must be equal to the borrowed key and have the same hash. Otherwise each call adds an entry
     /// that no lookup finds.
     ///
+    /// # Panics
+    ///
+    /// The `or_…` methods panic if this thread holds a guard of this map, or is in one of its closures.
+    ///
     /// ```
     /// # use tine::ParHashMap;
     /// let counts: ParHashMap<String, u32> = ParHashMap::new();
@@ -331,8 +339,11 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     }
 }
 
-/// The place of a key in a map, from [`ParHashMap::entry`]. `G` says how the key was given: here it is
-/// owned.
+/// The place of a key in a map, from [`ParHashMap::entry`]. `F` is what [`and_modify`](Self::and_modify) is to
+/// call. `G` says how the key was [`Given`]: here it is owned.
+///
+/// The `or_…` methods return a guard. So what they do not need is dropped while the shard is locked: the given
+/// key, value and closure if there is a value, and closures of `and_modify` if there is none.
 ///
 /// ```
 /// use tine::ParHashMap;
@@ -407,7 +418,12 @@ where
         }
     }
 
-    /// The value. If there is none, inserts `value`. The guard keeps the shard locked.
+    /// The value. If there is none, inserts `value`. The guard keeps the shard locked. If
+    /// there is one, `value` and the given key are dropped under the lock.
+    ///
+    /// # Panics
+    ///
+    /// If this thread holds a guard of this map, or is in one of its closures.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -421,6 +437,10 @@ where
     }
 
     /// The value. If there is none, inserts `V::default()`.
+    ///
+    /// # Panics
+    ///
+    /// If this thread holds a guard of this map, or is in one of its closures.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -436,7 +456,12 @@ where
         self.or_insert_with(V::default)
     }
 
-    /// The value. If there is none, `make` supplies it, under the shard's lock.
+    /// The value. If there is none, `make` supplies it, under the shard's lock. If there is one, `make` and the
+    /// given key are dropped under the lock.
+    ///
+    /// # Panics
+    ///
+    /// If this thread holds a guard of this map, or is in one of its closures.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -449,6 +474,10 @@ where
     }
 
     /// The value. If there is none, `make` supplies it from the key, under the shard's lock.
+    ///
+    /// # Panics
+    ///
+    /// If this thread holds a guard of this map, or is in one of its closures.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -464,7 +493,11 @@ where
     }
 
     /// The value. If there is none, `make` supplies it, under the shard's lock. If `make` fails, nothing is
-    /// inserted.
+    /// inserted. What is not needed is dropped where nothing is locked then.
+    ///
+    /// # Panics
+    ///
+    /// If this thread holds a guard of this map, or is in one of its closures.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -487,6 +520,8 @@ where
     #[track_caller]
     fn fill<E>(self, make: impl FnOnce(&G::Key) -> Result<V, E>) -> Result<RefMut<'a, K, V>, E> {
         let Entry { map, given, modify } = self;
+        // Declared before the table: if the key cannot be made, the table is unlocked first.
+        let made;
         let hash = map.hash(given.key());
         let (mut table, chart) = map.shards.write_to_add(hash, map.rehash());
         // What is not needed is dropped before there is a result: a result is not dropped if a destructor panics
@@ -499,22 +534,21 @@ where
                 drop((given, make));
                 bucket
             }
-            Slot::Vacant(slot) => {
-                drop(modify);
-                match make(given.key()) {
-                    Ok(value) => {
-                        let bucket = slot.insert((given.into_key(), value)).bucket_index();
-                        chart.check(&table);
-                        bucket
-                    }
-                    Err(error) => {
-                        // Where nothing is locked.
-                        drop(table);
-                        drop(given);
-                        return Err(error);
-                    }
+            Slot::Vacant(slot) => match make(given.key()) {
+                Ok(value) => {
+                    made = value;
+                    let bucket = slot.insert((given.into_key(), made)).bucket_index();
+                    chart.check(&table);
+                    drop(modify);
+                    bucket
                 }
-            }
+                Err(error) => {
+                    // Where nothing is locked.
+                    drop(table);
+                    drop((given, modify));
+                    return Err(error);
+                }
+            },
         };
         Ok(RefMut { table, bucket })
     }

@@ -75,7 +75,8 @@ pub struct VacantEntry<'a, K, V, S = DefaultHashBuilder> {
 impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// The entry of `key`, occupied or vacant, with its shard locked. Until the entry, or a guard made from it,
     /// is dropped, this thread must not touch the map (it panics). If a default or a closure is enough, prefer
-    /// [`entry`](Self::entry) or [`compute`](Self::compute).
+    /// [`entry`](Self::entry) or [`compute`](Self::compute). Room for one more entry is made even if the key is
+    /// there.
     ///
     /// # Panics
     ///
@@ -95,11 +96,12 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     pub fn lock_entry(&self, key: K) -> LockedEntry<'_, K, V, S> {
         let hash = self.hash(&key);
         let (table, chart) = self.shards.write_to_add(hash, self.rehash());
-        self.locked(table, chart, hash, key)
+        self.locked(key, hash, chart, table)
     }
 
     /// Like [`lock_entry`](Self::lock_entry), but neither waits nor panics. If another thread, or this thread, may be
-    /// in the way, this gives the key back at once.
+    /// in the way, this gives the key back at once. (`Hash` and `Eq` may still panic.) A call that fails may put
+    /// readers back on locks for some milliseconds, as a write does.
     ///
     /// ```
     /// # use tine::{ParHashMap, map::LockedEntry};
@@ -115,18 +117,19 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     pub fn try_lock_entry(&self, key: K) -> Result<LockedEntry<'_, K, V, S>, K> {
         let hash = self.hash(&key);
         match self.shards.try_write_to_add(hash, self.rehash()) {
-            Some((table, chart)) => Ok(self.locked(table, chart, hash, key)),
+            Some((table, chart)) => Ok(self.locked(key, hash, chart, table)),
             None => Err(key),
         }
     }
 
+    /// If a comparison panics, the table is unlocked before the key is dropped: the last parameter is dropped first.
     #[inline]
     fn locked<'a>(
         &'a self,
-        table: Writing<'a, (K, V)>,
-        chart: &'a Chart,
-        hash: u64,
         key: K,
+        hash: u64,
+        chart: &'a Chart,
+        table: Writing<'a, (K, V)>,
     ) -> LockedEntry<'a, K, V, S> {
         match table.find_bucket_index(hash, |(k, _)| *k == key) {
             Some(bucket) => LockedEntry::Occupied(OccupiedEntry {
@@ -198,7 +201,7 @@ impl<'a, K, V> OccupiedEntry<'a, K, V> {
         self.guard.value_mut()
     }
 
-    /// A guard on the value. It keeps the shard locked.
+    /// A guard on the value. It keeps the shard locked, so the given key is dropped under the lock.
     ///
     /// ```
     /// # use tine::{ParHashMap, map::LockedEntry};

@@ -13,6 +13,15 @@ use std::iter::FusedIterator;
 use std::mem;
 use std::vec;
 
+/// What `clone` makes of each entry of the next shard, under its lock. If it panics, the shard is unlocked before
+/// the other clones are dropped.
+fn clones<K, V, T>(walk: &mut Walk<'_, (K, V)>, clone: impl FnMut(&(K, V)) -> T) -> Option<Vec<T>> {
+    let mut made = Vec::new();
+    let table = walk.next()?;
+    made.extend(table.iter().map(clone));
+    Some(made)
+}
+
 /// Clones of a map's entries, from [`ParHashMap::iter`].
 ///
 /// Each shard is cloned at one moment, but different shards at different moments.
@@ -38,7 +47,7 @@ impl<K: Clone, V: Clone> Iterator for Iter<'_, K, V> {
             if let Some(pair) = self.shard.next() {
                 return Some(pair);
             }
-            let cloned: Vec<(K, V)> = self.walk.next()?.iter().cloned().collect();
+            let cloned = clones(&mut self.walk, Clone::clone)?;
             self.shard = cloned.into_iter();
         }
     }
@@ -71,12 +80,7 @@ impl<K: Clone, V> Iterator for Keys<'_, K, V> {
             if let Some(key) = self.shard.next() {
                 return Some(key);
             }
-            let cloned: Vec<K> = self
-                .walk
-                .next()?
-                .iter()
-                .map(|(key, _)| key.clone())
-                .collect();
+            let cloned = clones(&mut self.walk, |(key, _)| key.clone())?;
             self.shard = cloned.into_iter();
         }
     }
@@ -105,12 +109,7 @@ impl<K, V: Clone> Iterator for Values<'_, K, V> {
             if let Some(value) = self.shard.next() {
                 return Some(value);
             }
-            let cloned: Vec<V> = self
-                .walk
-                .next()?
-                .iter()
-                .map(|(_, value)| value.clone())
-                .collect();
+            let cloned = clones(&mut self.walk, |(_, value)| value.clone())?;
             self.shard = cloned.into_iter();
         }
     }

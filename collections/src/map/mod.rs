@@ -39,6 +39,7 @@ pub use concurrent::{Change, ParHashMap};
 pub use entry::{Busy, Entry, EntryRef, Ref, RefMut};
 pub use exclusive::TryReserveError;
 pub use frozen::{FrozenIter, FrozenMap};
+pub use given::{Borrowed, Given, Owned};
 pub use held::{LockedEntry, OccupiedEntry, VacantEntry};
 pub use iter::{Drain, IntoIter, Iter, IterMut, Keys, Values};
 #[doc(hidden)]
