@@ -395,6 +395,8 @@ pub struct Iter<'s> {
 impl ParallelIterator for Iter<'_> {
     type Item = usize;
 
+    const KEEPS_ALL: bool = true;
+
     #[inline]
     fn drive_unindexed<C: UnindexedConsumer<usize>>(self, consumer: C) -> C::Result {
         let words = (0..self.set.words.len()).into_par_iter();

@@ -532,6 +532,8 @@ impl<T: Clone> FusedIterator for Iter<'_, T> {}
 impl<T: Send> ParallelIterator for IntoParIter<T> {
     type Item = T;
 
+    const KEEPS_ALL: bool = true;
+
     fn drive_unindexed<C: UnindexedConsumer<T>>(self, consumer: C) -> C::Result {
         self.0.map(|(item, ())| item).drive_unindexed(consumer)
     }

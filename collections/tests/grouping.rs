@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use quickcheck::QuickCheck;
 use tine_collections::ParHashMap;
 use tine_collections::prelude::*;
+use tine_iter::iter::plumbing::{Folder, UnindexedConsumer};
 use tine_iter::prelude::*;
 use tine_pool::ThreadPoolBuilder;
 
@@ -536,4 +537,41 @@ fn pieces_of_single_items_come_to_the_same() {
                 .flat_map(|some| some.par_iter().copied())
         );
     }
+}
+
+/// A source of one item, as another crate may write it: it drops a consumer that it has split off.
+#[derive(Clone, Copy)]
+struct One(u64);
+
+impl ParallelIterator for One {
+    type Item = u64;
+
+    fn drive_unindexed<C: UnindexedConsumer<u64>>(self, consumer: C) -> C::Result {
+        drop(consumer.split_off_left());
+        consumer.into_folder().consume(self.0).complete()
+    }
+}
+
+#[test]
+fn inner_iterators_that_drop_consumers_lose_nothing() {
+    on_pools(|| {
+        let items = || (0..1000_u64).into_par_iter().flat_map(One);
+        assert_eq!(items().distinct().len(), 1000);
+        assert_eq!(items().group_by(|n| n % 10).values_len(), 1000);
+        let counts: usize = items()
+            .count_by(|n| n % 10)
+            .into_iter()
+            .map(|(_, n)| n)
+            .sum();
+        assert_eq!(counts, 1000);
+        let map: ParHashMap<_, _> = items().map(|n| (n, n)).collect();
+        assert_eq!(map.len(), 1000);
+        let joined = items().join_by((0..500_u64).into_par_iter(), |&n| n, |&n| n);
+        assert_eq!(joined.inner().len(), 500);
+        let joins = (0..100_u64).into_par_iter().flat_map(|n| {
+            let right = (n..n + 1).into_par_iter();
+            One(n).join_by(right, |&n| n, |&n| n).inner_with(|&l, _| l)
+        });
+        assert_eq!(joins.distinct().len(), 100);
+    });
 }

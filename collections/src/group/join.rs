@@ -115,6 +115,8 @@ where
 {
     type Item = W::Out;
 
+    const KEEPS_ALL: bool = L::KEEPS_ALL;
+
     fn drive_unindexed<C: UnindexedConsumer<W::Out>>(self, consumer: C) -> C::Result {
         let Join { left, right, key } = self.join;
         let table = right.into_table();
@@ -139,6 +141,8 @@ where
     F: Fn(&L::Item) -> D::Key + Send + Sync,
 {
     type Item = L::Item;
+
+    const KEEPS_ALL: bool = L::KEEPS_ALL;
 
     fn drive_unindexed<C: UnindexedConsumer<L::Item>>(self, consumer: C) -> C::Result {
         let Join { left, right, key } = self.join;

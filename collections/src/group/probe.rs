@@ -116,6 +116,8 @@ where
 {
     type Item = W::Out;
 
+    const KEEPS_ALL: bool = L::KEEPS_ALL;
+
     fn drive_unindexed<C: UnindexedConsumer<W::Out>>(self, consumer: C) -> C::Result {
         self.left.drive_unindexed(ProbeConsumer {
             probing: &self.probing,

@@ -130,6 +130,8 @@ macro_rules! walks {
         impl<$($life,)? K, V> ParallelIterator for $name<$($life,)? K, V> where $($bound)* {
             type Item = $item;
 
+            const KEEPS_ALL: bool = true;
+
             fn drive_unindexed<C: UnindexedConsumer<$item>>(self, consumer: C) -> C::Result {
                 bridge_unindexed(Part::Tables(self.tables), consumer)
             }

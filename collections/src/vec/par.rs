@@ -52,6 +52,8 @@ macro_rules! par_rows {
         impl<'a, T: $bound> ParallelIterator for $name<'a, T> {
             type Item = $item;
 
+            const KEEPS_ALL: bool = true;
+
             fn drive_unindexed<C: UnindexedConsumer<$item>>(self, consumer: C) -> C::Result {
                 bridge(self, consumer)
             }

@@ -34,6 +34,8 @@ impl<I> ExponentialBlocks<I> {
 impl<I: IndexedParallelIterator> ParallelIterator for ExponentialBlocks<I> {
     type Item = I::Item;
 
+    const KEEPS_ALL: bool = true;
+
     fn drive_unindexed<C: UnindexedConsumer<I::Item>>(self, consumer: C) -> C::Result {
         let twice = |&size: &usize| Some(size.saturating_mul(2));
         let sizes = successors(Some(current_num_threads()), twice);
@@ -66,6 +68,8 @@ impl<I> UniformBlocks<I> {
 
 impl<I: IndexedParallelIterator> ParallelIterator for UniformBlocks<I> {
     type Item = I::Item;
+
+    const KEEPS_ALL: bool = true;
 
     fn drive_unindexed<C: UnindexedConsumer<I::Item>>(self, consumer: C) -> C::Result {
         in_blocks(self.base, repeat(self.size), consumer)

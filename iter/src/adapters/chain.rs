@@ -34,6 +34,8 @@ where
 {
     type Item = A::Item;
 
+    const KEEPS_ALL: bool = A::KEEPS_ALL && B::KEEPS_ALL;
+
     fn drive_unindexed<C: UnindexedConsumer<A::Item>>(self, consumer: C) -> C::Result {
         let Chain { a, b } = self;
         let (left, right, reducer) = match a.opt_len() {

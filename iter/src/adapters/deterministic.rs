@@ -27,6 +27,8 @@ impl<I> Deterministic<I> {
 impl<I: IndexedParallelIterator> ParallelIterator for Deterministic<I> {
     type Item = I::Item;
 
+    const KEEPS_ALL: bool = true;
+
     fn drive_unindexed<C: UnindexedConsumer<I::Item>>(self, consumer: C) -> C::Result {
         struct Fixed<C> {
             len: usize,

@@ -37,6 +37,8 @@ where
 {
     type Item = PI::Item;
 
+    const KEEPS_ALL: bool = I::KEEPS_ALL && PI::Iter::KEEPS_ALL;
+
     fn drive_unindexed<C: UnindexedConsumer<PI::Item>>(self, base: C) -> C::Result {
         let op = &self.op;
         self.base.drive_unindexed(Outer { op, base })
@@ -69,6 +71,8 @@ where
 {
     type Item = <I::Item as IntoParallelIterator>::Item;
 
+    const KEEPS_ALL: bool = I::KEEPS_ALL && <I::Item as IntoParallelIterator>::Iter::KEEPS_ALL;
+
     fn drive_unindexed<C: UnindexedConsumer<Self::Item>>(self, base: C) -> C::Result {
         let op = &identity::<I::Item>;
         self.base.drive_unindexed(Outer { op, base })
@@ -93,7 +97,7 @@ where
 
     const ADVANCES: bool = true;
     const ENDS: bool = C::ENDS;
-    const RESUMES: bool = C::RESUMES;
+    const RESUMES: bool = C::RESUMES && PI::Iter::KEEPS_ALL;
 
     fn worth(&self) -> u64 {
         self.base.worth()
@@ -161,7 +165,7 @@ where
     fn consume(mut self, item: T) -> Self {
         let inner = (self.op)(item).into_par_iter();
         let to = self.base.split_off_left();
-        if C::RESUMES {
+        if const { C::RESUMES && PI::Iter::KEEPS_ALL } {
             let to = match self.so_far.take() {
                 Some(so_far) => to.resume(so_far),
                 None => to,

@@ -32,6 +32,8 @@ impl<I: ParallelIterator> Intersperse<I> {
 impl<I: ParallelIterator<Item: Clone>> ParallelIterator for Intersperse<I> {
     type Item = I::Item;
 
+    const KEEPS_ALL: bool = I::KEEPS_ALL;
+
     fn drive_unindexed<C: UnindexedConsumer<I::Item>>(self, base: C) -> C::Result {
         let known = self.base.opt_len().is_some();
         let sparse = Sparse::new(base, self.gap, known, false, None);

@@ -326,6 +326,8 @@ impl<I: ParallelIterator> Until<'_, I> {
 impl<I: ParallelIterator> ParallelIterator for Cut<'_, I> {
     type Item = I::Item;
 
+    const KEEPS_ALL: bool = I::KEEPS_ALL;
+
     fn drive_unindexed<C: UnindexedConsumer<I::Item>>(self, consumer: C) -> C::Result {
         let watch = self.watch;
         self.base.drive_unindexed(CutConsumer {

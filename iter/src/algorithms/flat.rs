@@ -121,6 +121,8 @@ pub struct Flat<'data, T> {
 impl<'data, T: Sync> ParallelIterator for Flat<'data, T> {
     type Item = &'data T;
 
+    const KEEPS_ALL: bool = true;
+
     fn drive_unindexed<C: UnindexedConsumer<&'data T>>(self, consumer: C) -> C::Result {
         bridge(self, consumer)
     }

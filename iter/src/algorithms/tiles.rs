@@ -99,6 +99,8 @@ impl<T> fmt::Debug for TilesMut<'_, T> {
 impl<'data, T: Send> ParallelIterator for TilesMut<'data, T> {
     type Item = TileMut<'data, T>;
 
+    const KEEPS_ALL: bool = true;
+
     fn drive_unindexed<C: UnindexedConsumer<Self::Item>>(self, consumer: C) -> C::Result {
         bridge(self, consumer)
     }

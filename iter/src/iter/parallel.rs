@@ -366,8 +366,7 @@ pub trait ParallelIterator: Sized + Send {
         sinks::reduce::reduce_with(self, op)
     }
 
-    /// Reduces the values of successful items, until an item or `op` fails. Returns a failure if
-    /// there was one.
+    /// Reduces the values of successful items, until an item or `op` fails. Returns a failure if there was one.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -384,8 +383,7 @@ pub trait ParallelIterator: Sized + Send {
         sinks::try_reduce::try_reduce(self, identity, op)
     }
 
-    /// Reduces the values of successful items, until an item or `op` fails; `None` if there are no
-    /// items.
+    /// Reduces the values of successful items, until an item or `op` fails; `None` if there are no items.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -400,10 +398,9 @@ pub trait ParallelIterator: Sized + Send {
         sinks::try_reduce::try_reduce_with(self, op)
     }
 
-    /// Folds the items of each contiguous piece into one value, from a value that `identity` makes.
-    /// There is one result, plus one for each [piece](crate::iter#pieces-and-their-state) that
-    /// another thread takes over. Their number, and the items in each, differ from run to run, so
-    /// another reduction follows.
+    /// Folds the items of each contiguous piece into one value, from a value that `identity` makes. There is one
+    /// result, plus one for each [piece](crate::iter#pieces-and-their-state) that another thread takes over. Their
+    /// number, and the items in each, differ from run to run, so another reduction follows.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -704,8 +701,7 @@ pub trait ParallelIterator: Sized + Send {
     }
 
     /// The same items, but a panic ends the other pieces early: each stops at its next check. Pieces check at each
-    /// item, or between blocks of items if an adapter follows that relies on their number, such as `zip` or
-    /// `chunks`.
+    /// item, or between blocks of items if an adapter follows that relies on their number, such as `zip` or `chunks`.
     ///
     /// ```
     /// use tine::prelude::*;
@@ -764,8 +760,7 @@ pub trait ParallelIterator: Sized + Send {
         sinks::partition::partition(self, predicate)
     }
 
-    /// Makes two collections: of the values that `predicate` puts on the left, and of those on the
-    /// right.
+    /// Makes two collections: of the values that `predicate` puts on the left, and of those on the right.
     ///
     /// ```
     /// use tine::iter::Either;
@@ -883,6 +878,12 @@ pub trait ParallelIterator: Sized + Send {
     /// it. Then a program holds only one way to collect, and not two.
     #[doc(hidden)]
     const KNOWS_LEN: Option<bool> = None;
+
+    /// Whether the result of `drive_unindexed` holds the result of the leftmost consumer that is made of the given
+    /// one, whatever the consumer. Then that one may begin with the result of earlier items: see
+    /// `Consumer::RESUMES`. An iterator from outside may drop a consumer that it has split off, so it does not say so.
+    #[doc(hidden)]
+    const KEEPS_ALL: bool = false;
 
     /// Passes the number of items to `make`, and a producer of the items to the callback that it returns. That is
     /// the iterator's own producer if it has one, or else a producer of the collected items. Scans use this.

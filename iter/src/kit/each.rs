@@ -355,6 +355,7 @@ macro_rules! each {
             type Item = $Item;
 
             const KNOWS_LEN: Option<bool> = I::KNOWS_LEN;
+            const KEEPS_ALL: bool = I::KEEPS_ALL;
 
             fn drive_unindexed<C>(self, consumer: C) -> C::Result
             where

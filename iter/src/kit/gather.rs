@@ -178,6 +178,8 @@ macro_rules! gather {
         {
             type Item = $Item;
 
+            const KEEPS_ALL: bool = I::KEEPS_ALL;
+
             fn drive_unindexed<C>(self, consumer: C) -> C::Result
             where
                 C: $crate::plumbing::UnindexedConsumer<$Item>,

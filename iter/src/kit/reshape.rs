@@ -159,6 +159,7 @@ macro_rules! reshape {
             type Item = $Item;
 
             const KNOWS_LEN: Option<bool> = Some(true);
+            const KEEPS_ALL: bool = true;
 
             fn drive_unindexed<C>(self, consumer: C) -> C::Result
             where

@@ -136,6 +136,7 @@ macro_rules! step {
             type Item = $Item;
 
             const KNOWS_LEN: Option<bool> = Some(false);
+            const KEEPS_ALL: bool = I::KEEPS_ALL;
 
             fn drive_unindexed<C>(self, consumer: C) -> C::Result
             where

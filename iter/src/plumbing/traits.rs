@@ -250,7 +250,8 @@ pub trait Consumer<Item>: Send + Sized {
     /// This consumer, with the result of the items before its own to begin with. That is cheaper
     /// than joining the two results afterwards.
     ///
-    /// Only called on a consumer that says `RESUMES`.
+    /// Only called on a consumer that says `RESUMES`, and only if it is driven by an iterator that says
+    /// `KEEPS_ALL`.
     #[doc(hidden)]
     fn resume(self, so_far: Self::Result) -> Self {
         drop(so_far);

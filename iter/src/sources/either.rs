@@ -13,6 +13,8 @@ where
 {
     type Item = L::Item;
 
+    const KEEPS_ALL: bool = L::KEEPS_ALL && R::KEEPS_ALL;
+
     fn drive_unindexed<C: UnindexedConsumer<L::Item>>(self, consumer: C) -> C::Result {
         match self {
             Left(iter) => iter.drive_unindexed(consumer),

@@ -33,6 +33,7 @@ macro_rules! indexed {
             type Item = $item;
 
             const KNOWS_LEN: Option<bool> = Some(true);
+            const KEEPS_ALL: bool = true;
 
             fn drive_unindexed<C>(self, consumer: C) -> C::Result
             where
@@ -83,6 +84,7 @@ macro_rules! indexed {
             type Item = $item;
 
             const KNOWS_LEN: Option<bool> = Some(true);
+            const KEEPS_ALL: bool = true;
 
             fn drive_unindexed<C>(self, consumer: C) -> C::Result
             where
@@ -141,6 +143,8 @@ macro_rules! unindexed {
         {
             type Item = $item;
 
+            const KEEPS_ALL: bool = true;
+
             fn drive_unindexed<C>(self, consumer: C) -> C::Result
             where
                 C: $crate::plumbing::UnindexedConsumer<Self::Item>,
@@ -154,6 +158,8 @@ macro_rules! unindexed {
      producer($own:ident) $producer:expr $(;)?) => {
         impl<$($gen)*> $crate::iter::ParallelIterator for $ty {
             type Item = $item;
+
+            const KEEPS_ALL: bool = true;
 
             fn drive_unindexed<C>(self, consumer: C) -> C::Result
             where
@@ -169,6 +175,8 @@ macro_rules! unindexed {
         impl<$($gen)*> $crate::iter::ParallelIterator for $ty {
             type Item = $item;
 
+            const KEEPS_ALL: bool = true;
+
             fn drive_unindexed<C>(self, consumer: C) -> C::Result
             where
                 C: $crate::plumbing::UnindexedConsumer<Self::Item>,
@@ -183,6 +191,8 @@ macro_rules! unindexed {
      inner($own:ident) $inner:expr $(;)?) => {
         impl<$($gen)*> $crate::iter::ParallelIterator for $ty {
             type Item = $item;
+
+            const KEEPS_ALL: bool = true;
 
             fn drive_unindexed<C>(self, consumer: C) -> C::Result
             where

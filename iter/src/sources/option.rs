@@ -22,6 +22,8 @@ pub struct IntoIter<T> {
 impl<T: Send> ParallelIterator for IntoIter<T> {
     type Item = T;
 
+    const KEEPS_ALL: bool = true;
+
     fn drive_unindexed<C: UnindexedConsumer<T>>(self, consumer: C) -> C::Result {
         self.drive(consumer)
     }

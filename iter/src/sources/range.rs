@@ -47,6 +47,8 @@ where
 impl<T: RangeInteger> ParallelIterator for Iter<T> {
     type Item = T;
 
+    const KEEPS_ALL: bool = true;
+
     const KNOWS_LEN: Option<bool> = T::COUNTS;
 
     fn drive_unindexed<C: UnindexedConsumer<T>>(self, consumer: C) -> C::Result {

@@ -66,6 +66,8 @@ impl<T: RangeInteger> Iter<T> {
 impl<T: RangeInteger> ParallelIterator for Iter<T> {
     type Item = T;
 
+    const KEEPS_ALL: bool = true;
+
     fn drive_unindexed<C: UnindexedConsumer<T>>(self, consumer: C) -> C::Result {
         match self.half_open() {
             HalfOpen::Empty => empty().drive_unindexed(consumer),

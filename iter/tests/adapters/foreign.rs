@@ -1,11 +1,13 @@
 //! A source, an adapter and a consumer as other crates write them, with nothing but the public plumbing: a
-//! range of squares, and a counter on the way, as progress bars are made.
+//! range of squares, a counter on the way, as progress bars are made, and sources that use a consumer in ways of
+//! their own.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use tine_iter::iter::plumbing::{
-    Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer, UnindexedProducer, bridge,
-    bridge_unindexed,
+    Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, UnindexedProducer,
+    bridge, bridge_unindexed,
 };
 use tine_iter::prelude::*;
 
@@ -198,5 +200,95 @@ fn an_adapter() {
         let first = Counted(Squares(0, len), &count).find_first(|n| *n > 8);
         assert_eq!(first, squares(len).find(|n| *n > 8));
         assert!(count.into_inner() <= len as usize);
+    }
+}
+
+/// Items `from..to`, driven in that way.
+#[derive(Clone, Copy, Debug)]
+struct Own(How, u64, u64);
+
+#[derive(Clone, Copy, Debug)]
+enum How {
+    /// What is split off is dropped, so it contributes nothing.
+    DropsLeft,
+    /// Nothing is split off.
+    Whole,
+    /// Both halves are used.
+    Halves,
+    /// There is only a look whether items are wanted.
+    Looks,
+}
+
+impl ParallelIterator for Own {
+    type Item = u64;
+
+    fn drive_unindexed<C: UnindexedConsumer<u64>>(self, consumer: C) -> C::Result {
+        let Own(how, from, to) = self;
+        match how {
+            How::DropsLeft => {
+                drop(consumer.split_off_left());
+                consumer.into_folder().consume_iter(from..to).complete()
+            }
+            How::Whole => consumer.into_folder().consume_iter(from..to).complete(),
+            How::Halves => {
+                let (left, reducer) = (consumer.split_off_left(), consumer.to_reducer());
+                let mid = from.midpoint(to);
+                let right = consumer.into_folder().consume_iter(mid..to).complete();
+                let left = left.into_folder().consume_iter(from..mid).complete();
+                reducer.reduce(left, right)
+            }
+            How::Looks => {
+                let left = consumer.split_off_left();
+                if left.full() || to == from {
+                    return consumer.into_folder().complete();
+                }
+                consumer.into_folder().consume_iter(from..to).complete()
+            }
+        }
+    }
+}
+
+/// What inner iterators come to is all there, however they use the consumers that they make.
+#[test]
+fn inner_iterators_that_drop_consumers_lose_nothing() {
+    for how in [How::DropsLeft, How::Whole, How::Halves, How::Looks] {
+        for (outer, each) in [(0, 1), (1, 1), (1000, 1), (300, 5), (3, 2000)] {
+            let inner = |n| Own(how, each * n, each * (n + 1));
+            let items = || (0..outer).into_par_iter().flat_map(inner);
+            let all: Vec<u64> = (0..outer * each).collect();
+            let what = format!("{how:?}: {outer} of {each}");
+            assert_eq!(items().collect::<Vec<_>>(), all, "{what}");
+            assert_eq!(items().map(|n| n + 1).filter(|_| true).count(), all.len());
+            let mut more = vec![7];
+            more.par_extend(items());
+            assert_eq!(more[1..], all, "{what}");
+            let map: HashMap<_, _> = items().map(|n| (n, ())).collect();
+            assert_eq!(map.len(), all.len(), "{what}");
+            let text: String = items().map(|n| char::from(b'a' + (n % 26) as u8)).collect();
+            assert_eq!(text.len(), all.len(), "{what}");
+            let (left, right): (Vec<_>, Vec<_>) = items().map(|n| (n, n)).unzip();
+            assert_eq!((&left, &right), (&all, &all), "{what}");
+            // Behind others: an adapter of tine, and a second `flat_map`, inside and outside.
+            let mapped = (0..outer).into_par_iter().flat_map(|n| inner(n).map(|n| n));
+            assert_eq!(mapped.collect::<Vec<_>>(), all, "{what}");
+            let twice = items().flat_map(|n| vec![n]);
+            assert_eq!(twice.collect::<Vec<_>>(), all, "{what}");
+            let twice = items().flat_map(|n| Own(how, n, n + 1));
+            assert_eq!(twice.collect::<Vec<_>>(), all, "{what}");
+            let nested = (0..outer)
+                .into_par_iter()
+                .flat_map(|n| vec![n].into_par_iter().flat_map(inner));
+            assert_eq!(nested.collect::<Vec<_>>(), all, "{what}");
+            let chained = (0..outer)
+                .into_par_iter()
+                .flat_map(|n| inner(n).chain(None));
+            assert_eq!(chained.collect::<Vec<_>>(), all, "{what}");
+            let either = (0..outer).into_par_iter().flat_map(|n| match n % 2 {
+                0 => either::Left(inner(n)),
+                _ => either::Right(each * n..each * (n + 1))
+                    .map_right(IntoParallelIterator::into_par_iter),
+            });
+            assert_eq!(either.collect::<Vec<_>>(), all, "{what}");
+        }
     }
 }

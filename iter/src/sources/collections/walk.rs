@@ -125,6 +125,8 @@ macro_rules! walked {
         impl<$($bound)*> $crate::iter::ParallelIterator for $name<$($param)*> {
             type Item = $item;
 
+            const KEEPS_ALL: bool = true;
+
             fn drive_unindexed<C>(self, consumer: C) -> C::Result
             where
                 C: $crate::plumbing::UnindexedConsumer<$item>,

@@ -167,6 +167,8 @@ pub struct IterBridge<Iter> {
 impl<Iter: Iterator<Item: Send> + Send> ParallelIterator for IterBridge<Iter> {
     type Item = Iter::Item;
 
+    const KEEPS_ALL: bool = true;
+
     fn drive_unindexed<C: UnindexedConsumer<Self::Item>>(self, consumer: C) -> C::Result {
         let source = Tap::new(self.iter);
         let result = bridge_unindexed(Share::all(&source), consumer);
@@ -213,6 +215,8 @@ pub struct BatchedBridge<Iter> {
 
 impl<Iter: Iterator<Item: Send> + Send> ParallelIterator for BatchedBridge<Iter> {
     type Item = Iter::Item;
+
+    const KEEPS_ALL: bool = true;
 
     fn drive_unindexed<C: UnindexedConsumer<Self::Item>>(self, consumer: C) -> C::Result {
         let source = Scoop::new(self.iter);

@@ -34,6 +34,8 @@ pub struct NumberedLines<'ch>(pub(super) &'ch str);
 impl<'ch> ParallelIterator for NumberedLines<'ch> {
     type Item = (usize, &'ch str);
 
+    const KEEPS_ALL: bool = true;
+
     fn drive_unindexed<C: UnindexedConsumer<Self::Item>>(self, consumer: C) -> C::Result {
         let text = self.0;
         if text.len() < SHORT {
@@ -80,6 +82,8 @@ impl<'data> ByteLines<'data> {
 impl<'data> ParallelIterator for ByteLines<'data> {
     type Item = &'data [u8];
 
+    const KEEPS_ALL: bool = true;
+
     fn drive_unindexed<C: UnindexedConsumer<Self::Item>>(self, consumer: C) -> C::Result {
         let bytes = self.0;
         if bytes.len() < SHORT {
@@ -107,6 +111,8 @@ pub struct NumberedByteLines<'data>(&'data [u8]);
 
 impl<'data> ParallelIterator for NumberedByteLines<'data> {
     type Item = (usize, &'data [u8]);
+
+    const KEEPS_ALL: bool = true;
 
     fn drive_unindexed<C: UnindexedConsumer<Self::Item>>(self, consumer: C) -> C::Result {
         let bytes = self.0;

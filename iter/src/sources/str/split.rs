@@ -172,6 +172,8 @@ pub struct SplitTerminator<'ch, P> {
 impl<'ch, P: Pattern> ParallelIterator for SplitTerminator<'ch, P> {
     type Item = &'ch str;
 
+    const KEEPS_ALL: bool = true;
+
     /// A terminator at the very end begins no further substring.
     fn drive_unindexed<C: UnindexedConsumer<&'ch str>>(self, consumer: C) -> C::Result {
         if self.text.is_empty() {
