@@ -2,8 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::ahead::Ahead;
-use super::entry::GONE;
-use super::shard::{Reading, Shards};
+use super::shard::{GONE, Reading, Shards};
 use super::table::value_alone;
 use crate::farewell::drop_alone;
 use crate::hasher::DefaultHashBuilder;
