@@ -98,16 +98,30 @@ fn intact(map: &ParHashMap<Key, u32>, len: u32, fuse: &Arc<Fuse>) {
 
 #[test]
 fn hashing_blows_while_tables_grow() {
-    for after in 0..60 {
+    type Map = ParHashMap<Key, u32>;
+    let ways: [fn(&Map, Key); 2] = [
+        |map, key| {
+            let number = key.0;
+            assert_eq!(map.insert(key, number), None);
+        },
+        |map, key| match map.try_lock_entry(key) {
+            Ok(LockedEntry::Vacant(entry)) => {
+                let number = entry.key().0;
+                drop(entry.insert(number));
+            }
+            _ => panic!("no other thread"),
+        },
+    ];
+    for (after, add) in (0..60).flat_map(|after| ways.map(|add| (after, add))) {
         let fuse = Fuse::new();
         let map = ParHashMap::new();
         for i in 0..3000 {
             // Past the stem's limit at 2049, and at every growth on the way.
             fuse.hash.store(after, Ordering::Relaxed);
-            let blew = blows(|| map.insert(Key(i, fuse.clone()), i));
+            let blew = blows(|| add(&map, Key(i, fuse.clone())));
             if blew {
                 intact(&map, i, &fuse);
-                assert_eq!(map.insert(Key(i, fuse.clone()), i), None);
+                add(&map, Key(i, fuse.clone()));
             }
             fuse.mend();
             if blew && i > 2100 {
@@ -193,7 +207,7 @@ fn comparing_and_cloning_blow() {
     let map = ParHashMap::new();
     (0..100).for_each(|i| drop(map.insert(Key(i, fuse.clone()), i)));
     let key = || Key(50, fuse.clone());
-    let ops: [(&str, &dyn Fn()); 8] = [
+    let ops: [(&str, &dyn Fn()); 9] = [
         ("insert", &|| drop(map.insert(key(), 50))),
         ("get", &|| drop(map.get_cloned(&key()))),
         ("update", &|| drop(map.update(&key(), |v| *v))),
@@ -201,6 +215,7 @@ fn comparing_and_cloning_blow() {
         ("remove", &|| drop(map.remove(&key()))),
         ("entry", &|| drop(map.entry(key()).or_insert(0))),
         ("lock_entry", &|| drop(map.lock_entry(key()))),
+        ("try_lock_entry", &|| drop(map.try_lock_entry(key()))),
         ("compute", &|| drop(map.compute(key(), |_| Change::Remove))),
     ];
     for (what, op) in ops {

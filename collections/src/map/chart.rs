@@ -88,6 +88,7 @@ impl Chart {
 mod tests {
     use super::Chart;
     use crate::ParHashMap;
+    use crate::map::LockedEntry;
     use hashbrown::HashTable;
     use std::hash::{BuildHasher, Hasher};
     use std::sync::atomic::Ordering;
@@ -155,18 +156,25 @@ mod tests {
         check(map, "collected many in parallel");
     }
 
+    fn try_add<S: BuildHasher>(map: &mut ParHashMap<u32, u32, S>, key: u32) {
+        if let Ok(LockedEntry::Vacant(entry)) = map.try_lock_entry(key) {
+            drop(entry.insert(0));
+        }
+    }
+
     /// By the first entry, which makes a table's memory, and by those by which it grows.
     #[test]
     fn charts_follow_each_way_to_add() {
         use crate::Change;
         type Map = ParHashMap<u32, u32>;
-        let add: [fn(&mut Map, u32); 6] = [
+        let add: [fn(&mut Map, u32); 7] = [
             |map, key| _ = map.insert(key, 0),
             |map, key| _ = map.upsert(key, || 0, |_| ()),
             |map, key| _ = map.compute(key, |_| Change::Put(0)),
             |map, key| drop(map.entry(key).or_insert(0)),
             |map, key| _ = map.get_or_insert_with(key, || 0),
             |map, key| _ = map.replace_entry(key, 0),
+            try_add,
         ];
         let few = if cfg!(miri) { 40 } else { 3000 };
         for (nth, add) in add.into_iter().enumerate() {
@@ -210,8 +218,9 @@ mod tests {
     #[test]
     fn charts_follow_a_worn_table() {
         type Map = ParHashMap<u32, u32, Same>;
-        let add: [fn(&mut Map, u32); 3] = [
+        let add: [fn(&mut Map, u32); 4] = [
             |map, key| _ = map.insert(key, 0),
+            try_add,
             |map, key| map.extend([(key, 0)]),
             |map, key| map.par_extend(vec![(key, 0)]),
         ];

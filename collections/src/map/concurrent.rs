@@ -2,8 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::ahead::Ahead;
-use super::entry::GONE;
-use super::shard::{Reading, Shards};
+use super::shard::{GONE, Reading, Shards};
 use super::table::value_alone;
 use crate::farewell::drop_alone;
 use crate::hasher::DefaultHashBuilder;
@@ -503,10 +502,8 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         let hash = self.hash(key);
         let mut table = self.shards.write(hash);
         // Not by `map`: it would drop `change` under the lock if there is no value.
-        match table.find_mut(hash, |(k, _)| k.borrow() == key) {
-            Some((_, value)) => Some(change(value)),
-            None => None,
-        }
+        let (_, value) = table.find_mut(hash, |(k, _)| k.borrow() == key)?;
+        Some(change(value))
     }
 
     /// Inserts the value that `first` returns, or calls `change` with the existing value; both

@@ -3,7 +3,7 @@
 
 use super::concurrent::ParHashMap;
 use super::given::{Borrowed, Given, Owned};
-use super::shard::{Entry as Found, Reading, Writing};
+use super::shard::{Entry as Found, GONE, Reading, Writing};
 use hashbrown::hash_table::Entry as Slot;
 use std::borrow::Borrow;
 use std::convert::Infallible;
@@ -48,8 +48,6 @@ pub struct RefMut<'a, K, V> {
     pub(super) table: Writing<'a, (K, V)>,
     pub(super) bucket: usize,
 }
-
-pub(super) const GONE: &str = "an entry vanished from under its guard";
 
 impl<K, V> Ref<'_, K, V> {
     /// The key.

@@ -3,8 +3,8 @@
 
 use super::chart::Chart;
 use super::concurrent::ParHashMap;
-use super::entry::{GONE, RefMut};
-use super::shard::Writing;
+use super::entry::RefMut;
+use super::shard::{GONE, Writing};
 use super::table::value_alone;
 use crate::hasher::DefaultHashBuilder;
 use std::fmt;

@@ -36,6 +36,9 @@ pub(crate) const CROWD: usize = 2048;
 /// The number of entries up to which one thread drops them.
 const ALONE: usize = if cfg!(miri) { 1 << 5 } else { 1 << 16 };
 
+/// What a panic says where an entry is not where it was found.
+pub(super) const GONE: &str = "an entry vanished from under its guard";
+
 /// A table under its lock, on a cache line of its own.
 #[repr(align(64))]
 pub(crate) struct Shard<T>(Lock<HashTable<T>>, Chart);

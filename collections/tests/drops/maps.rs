@@ -95,6 +95,15 @@ fn one_entry(n: u32, ledger: &mut Ledger) {
             LockedEntry::Occupied(entry) => entry.remove(),
             LockedEntry::Vacant(entry) => entry.insert(i).clone(),
         };
+        "try_lock_entry, filled": (map(n), key(9999), item(7)) => |(m, k, i)| match m.try_lock_entry(k) {
+            Ok(LockedEntry::Vacant(entry)) => Ok(entry.insert(i).clone()),
+            Ok(LockedEntry::Occupied(_)) => Err(None),
+            Err(key) => Err(Some(key)),
+        };
+        "try_lock_entry, in vain": (map(n), key(3)) => |(m, k)| {
+            let _guard = m.get(&k);
+            m.try_lock_entry(k).map(drop)
+        };
         "find_map": (map(n), item(7)) => |(m, i)| {
             m.find_map(move |k, v| (k.id == 3 || v.id == 3).then(|| (i.clone(), v.clone())))
         };
