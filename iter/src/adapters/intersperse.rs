@@ -1,7 +1,7 @@
 //! `intersperse`: a clone of one item between every two others.
 
 use std::cell::Cell;
-use std::mem::replace;
+use std::mem::{needs_drop, replace};
 
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
 use crate::kit::reshape::{Reshape, reshape};
@@ -248,12 +248,31 @@ impl<T: Clone, I: Iterator<Item = T>> Iterator for Gapped<'_, T, I> {
 
     #[inline]
     fn fold<A, F: FnMut(A, T) -> A>(self, init: A, mut f: F) -> A {
-        let init = self.next.into_iter().fold(init, &mut f);
-        self.items.fold(init, |so_far, item| {
-            let so_far = match replace(self.any, true) {
-                true => f(so_far, self.gap.clone()),
-                false => so_far,
+        let Gapped {
+            mut items,
+            gap,
+            any,
+            next,
+        } = self;
+        // A copy, where it costs nothing: as far as a compiler knows, what `f` writes could be the gap itself.
+        let copy;
+        let gap = match const { needs_drop::<T>() } {
+            true => gap,
+            false => {
+                copy = gap.clone();
+                &copy
+            }
+        };
+        let mut so_far = next.into_iter().fold(init, &mut f);
+        if !*any {
+            let Some(item) = items.next() else {
+                return so_far;
             };
+            *any = true;
+            so_far = f(so_far, item);
+        }
+        items.fold(so_far, |so_far, item| {
+            let so_far = f(so_far, gap.clone());
             f(so_far, item)
         })
     }
