@@ -1,6 +1,7 @@
 //! `intersperse`: a clone of one item between every two others.
 
 use std::cell::Cell;
+use std::mem::{needs_drop, replace};
 
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
 use crate::kit::reshape::{Reshape, reshape};
@@ -154,10 +155,27 @@ impl<T: Clone + Send, C: UnindexedConsumer<T>> Consumer<T> for Sparse<C, T> {
         self.base.full()
     }
 
+    fn expect(&mut self, items: usize) {
+        let items = if self.known {
+            self.with_gaps(items)
+        } else {
+            items
+        };
+        self.base.expect(items);
+    }
+
     fn advance(mut self, index: usize, folder: Option<Self::Folder>) -> (Self::Folder, Self) {
         if !self.known {
-            let folder = folder.unwrap_or_else(|| self.split_off_left().into_folder());
-            return (folder, self);
+            let Some(folder) = folder else {
+                let (base, rest) = self.base.advance(index, None);
+                let room = self.room.replace(Some(rest.split_off_left()));
+                let folder = Self::folder(base, self.gap.clone(), self.led_in, room);
+                self.base = rest;
+                return (folder, self);
+            };
+            let (base, rest) = self.base.advance(index, Some(folder.base));
+            self.base = rest;
+            return (SparseFolder { base, ..folder }, self);
         }
         let cut = self.with_gaps(index);
         let (any, base) = match folder {
@@ -193,6 +211,75 @@ impl<T: Clone + Send, C: UnindexedConsumer<T>> UnindexedConsumer<T> for Sparse<C
     }
 }
 
+/// The items with a gap before each; before the first only if there was `any` item before.
+struct Gapped<'g, T, I> {
+    items: I,
+    gap: &'g T,
+    any: &'g mut bool,
+    /// The item whose gap came last.
+    next: Option<T>,
+}
+
+impl<'g, T, I> Gapped<'g, T, I> {
+    fn new(gap: &'g T, any: &'g mut bool, items: I) -> Self {
+        let next = None;
+        Gapped {
+            items,
+            gap,
+            any,
+            next,
+        }
+    }
+}
+
+impl<T: Clone, I: Iterator<Item = T>> Iterator for Gapped<'_, T, I> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        if let Some(item) = self.next.take() {
+            return Some(item);
+        }
+        let item = self.items.next()?;
+        if !replace(self.any, true) {
+            return Some(item);
+        }
+        self.next = Some(item);
+        Some(self.gap.clone())
+    }
+
+    #[inline]
+    fn fold<A, F: FnMut(A, T) -> A>(self, init: A, mut f: F) -> A {
+        let Gapped {
+            mut items,
+            gap,
+            any,
+            next,
+        } = self;
+        // A copy, where it costs nothing: as far as a compiler knows, what `f` writes could be the gap itself.
+        let copy;
+        let gap = match const { needs_drop::<T>() } {
+            true => gap,
+            false => {
+                copy = gap.clone();
+                &copy
+            }
+        };
+        let mut so_far = next.into_iter().fold(init, &mut f);
+        if !*any {
+            let Some(item) = items.next() else {
+                return so_far;
+            };
+            *any = true;
+            so_far = f(so_far, item);
+        }
+        items.fold(so_far, |so_far, item| {
+            let so_far = f(so_far, gap.clone());
+            f(so_far, item)
+        })
+    }
+}
+
 struct SparseFolder<C, F, T> {
     base: F,
     gap: T,
@@ -213,6 +300,20 @@ impl<T: Clone, C, F: Folder<T>> Folder<T> for SparseFolder<C, F, T> {
         }
         self.any = true;
         self.base = self.base.consume(item);
+        self
+    }
+
+    #[inline]
+    fn consume_iter<I: IntoIterator<Item = T>>(mut self, items: I) -> Self {
+        let gapped = Gapped::new(&self.gap, &mut self.any, items.into_iter());
+        self.base = self.base.consume_iter(gapped);
+        self
+    }
+
+    #[inline]
+    fn consume_block<I: IntoIterator<Item = T>>(mut self, items: I) -> Self {
+        let gapped = Gapped::new(&self.gap, &mut self.any, items.into_iter());
+        self.base = self.base.consume_block(gapped);
         self
     }
 

@@ -150,6 +150,27 @@ impl<T, G: Gather<T>, F: Folder<G::Out>> Folder<T> for GatherFolder<'_, G, G::St
     }
 
     #[inline]
+    fn consume_iter<I: IntoIterator<Item = T>>(self, items: I) -> Self {
+        let GatherFolder {
+            gather,
+            mut state,
+            base,
+        } = self;
+        // The state alone is moved for each item, and not the folder.
+        for item in items {
+            state = gather.take(state, item);
+            if gather.full(&state) || base.full() {
+                break;
+            }
+        }
+        GatherFolder {
+            gather,
+            state,
+            base,
+        }
+    }
+
+    #[inline]
     fn consume_block<I: IntoIterator<Item = T>>(self, items: I) -> Self {
         let state = self.gather.take_all(self.state, items.into_iter());
         GatherFolder { state, ..self }

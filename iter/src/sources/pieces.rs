@@ -13,6 +13,7 @@
 use super::body::Body;
 use super::stretch::Stretch;
 use crate::plumbing::Folder;
+use std::iter::FusedIterator;
 use std::ops::Range;
 
 /// Where a body may be cut, and what its pieces look like.
@@ -23,8 +24,52 @@ pub(crate) trait Rule<B>: Copy + Send {
     /// What lies on either side of the cut `at`.
     fn cut(self, body: B, at: usize) -> (B, B);
 
-    /// Feeds all pieces of a body to a folder.
-    fn fold<F: Folder<B>>(self, body: B, folder: F) -> F;
+    /// Feeds all pieces of a body to a folder. No cut lies at `open` or beyond, except at the very end: so
+    /// what is there need not be read.
+    fn fold<F: Folder<B>>(self, body: B, open: usize, folder: F) -> F;
+}
+
+/// Feeds the `pieces` before the last cut to a folder, then the one behind it, if that is a piece.
+pub(crate) fn fold_pieces<B, R, I, F>(
+    rule: R,
+    body: B,
+    last_cut: Option<usize>,
+    pieces: impl FnOnce(B) -> I,
+    last: impl FnOnce(B) -> Option<B>,
+    folder: F,
+) -> F
+where
+    B: Body,
+    R: Rule<B>,
+    I: FusedIterator<Item = B>,
+    F: Folder<B>,
+{
+    let (front, body) = match last_cut {
+        Some(at) => rule.cut(body, at),
+        None => body.cut(0),
+    };
+    let mut front = pieces(front);
+    if last_cut.is_none() {
+        front.next();
+    }
+    let last = last(body);
+    folder.consume_iter(Both { front, last })
+}
+
+/// The pieces in front, and the last one. All come out at one place: if there were two, the compiler would
+/// inline the user's closure at neither.
+struct Both<I, B> {
+    front: I,
+    last: Option<B>,
+}
+
+impl<I: FusedIterator<Item = B>, B> Iterator for Both<I, B> {
+    type Item = B;
+
+    #[inline]
+    fn next(&mut self) -> Option<B> {
+        self.front.next().or_else(|| self.last.take())
+    }
 }
 
 /// The pieces of a body, each at the place where it begins.
@@ -109,12 +154,9 @@ impl<B: Body, R: Rule<B>> Stretch for Pieces<B, R> {
         }
     }
 
-    /// The last piece is read a second time from `open` on, where there is no cut. Handing it on
-    /// separately would need a second call of the user's closure, and the compiler would inline
-    /// neither.
     fn feed<F: Folder<B>>(self, folder: F) -> F {
         match self.body {
-            Some(body) => self.rule.fold(body, folder),
+            Some(body) => self.rule.fold(body, self.open, folder),
             None => folder,
         }
     }

@@ -219,6 +219,16 @@ impl<T> Iterator for SlotsIter<'_, T> {
         Some(unsafe { slot.assume_init_read() })
     }
 
+    /// Drops `n` values together. `step_by` uses it.
+    #[inline]
+    fn nth(&mut self, n: usize) -> Option<T> {
+        let slots = mem::take(&mut self.slots).into_slice();
+        let (skipped, rest) = slots.split_at_mut(n.min(slots.len()));
+        self.slots = rest.iter_mut();
+        drop_all(skipped);
+        self.next()
+    }
+
     #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
         self.slots.size_hint()
@@ -235,6 +245,15 @@ impl<T> DoubleEndedIterator for SlotsIter<'_, T> {
         let slot = self.slots.next_back()?;
         // SAFETY: the value was live, and its slot has just left the iterator.
         Some(unsafe { slot.assume_init_read() })
+    }
+
+    #[inline]
+    fn nth_back(&mut self, n: usize) -> Option<T> {
+        let slots = mem::take(&mut self.slots).into_slice();
+        let (rest, skipped) = slots.split_at_mut(slots.len().saturating_sub(n));
+        self.slots = rest.iter_mut();
+        drop_all(skipped);
+        self.next_back()
     }
 }
 
@@ -253,7 +272,7 @@ impl<T> Drop for SlotsIter<'_, T> {
 /// A destructor that panics does not keep the others from running.
 fn drop_all<T>(slots: &mut [MaybeUninit<T>]) {
     let values = ptr::from_mut(slots) as *mut [T];
-    // SAFETY: `Slots` and `SlotsIter` call this once, when they are dropped,
-    // with the live values that they own.
+    // SAFETY: `Slots` and `SlotsIter` call this with live values that they own, and that they have given
+    // up before: all that are left when they are dropped, or those that are skipped.
     unsafe { ptr::drop_in_place(values) };
 }

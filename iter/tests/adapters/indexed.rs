@@ -45,6 +45,10 @@ fn positions_move() {
         }
         for n in [1, 2, 3, 9, 10, usize::MAX] {
             same_indexed!(let v = numbers(len); v.par_iter().step_by(n), v.iter().step_by(n));
+            same_indexed!(let v = numbers(len);
+                v.into_par_iter().step_by(n), v.into_iter().step_by(n));
+            same_indexed!(let v = numbers(len);
+                v.into_par_iter().rev().step_by(n), v.into_iter().rev().step_by(n));
             same_indexed!(let v = numbers(len); v.par_iter().chunks(n), v.chunks(n).map(Vec::from_iter));
             same_indexed!(let v = numbers(len);
                 v.par_iter().fold_chunks(n, || 5, |a, b| a + b),
@@ -52,6 +56,21 @@ fn positions_move() {
             same_indexed!(let v = numbers(len);
                 v.par_iter().fold_chunks_with(n, 5, |a, b| a + b),
                 v.chunks(n).map(|chunk| chunk.iter().fold(5, |a, b| a + b)));
+        }
+    }
+}
+
+/// Short chunks are taken item by item, and longer ones cut off.
+#[test]
+fn chunks_of_many_items() {
+    for n in [5, 12, 13, 100] {
+        for len in [996, 1000] {
+            same_collected!(let v = numbers(len);
+                (&v, &v).into_par_iter().map(|(a, b)| a + b).fold_chunks(n, || 5, |a, b| a * 3 % 1009 + b),
+                v.chunks(n).map(|chunk| chunk.iter().fold(5, |a, b| a * 3 % 1009 + 2 * b)));
+            same_collected!(let v = numbers(len);
+                v.par_iter().fold_chunks_with(n, 5, |a, b| a * 3 % 1009 + b).rev(),
+                v.chunks(n).rev().map(|chunk| chunk.iter().fold(5, |a, b| a * 3 % 1009 + b)));
         }
     }
 }

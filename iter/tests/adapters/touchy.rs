@@ -59,6 +59,10 @@ fn items_nobody_wants() {
     all_dropped("take_any", |v| {
         keep(v.into_par_iter().take_any(50).collect())
     });
+    all_dropped("step_by", |v| keep(v.into_par_iter().step_by(3).collect()));
+    all_dropped("step_by, from the back", |v| {
+        keep(v.into_par_iter().rev().step_by(3).collect())
+    });
     all_dropped("take_any, chained", |mut v| {
         let rest = v.split_off(30);
         keep(v.into_par_iter().chain(rest).take_any(20).collect())

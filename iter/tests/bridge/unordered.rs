@@ -273,6 +273,56 @@ fn every_thread_may_take_part() {
 }
 
 #[test]
+fn folds() {
+    in_pools_of(POOLS, || {
+        for size in [0, 1, 2, 100, 10_000] {
+            let push = |mut all: Vec<usize>, n| {
+                all.push(n);
+                all
+            };
+            let append = |mut all: Vec<usize>, mut more: Vec<_>| {
+                all.append(&mut more);
+                all
+            };
+            for mut all in [
+                (0..size)
+                    .par_bridge()
+                    .fold(Vec::new, push)
+                    .reduce(Vec::new, append),
+                hesitant(0..size)
+                    .par_bridge()
+                    .fold(Vec::new, push)
+                    .reduce(Vec::new, append),
+                (0..size)
+                    .par_bridge()
+                    .batched()
+                    .fold(Vec::new, push)
+                    .reduce(Vec::new, append),
+            ] {
+                all.sort_unstable();
+                assert!(all.into_iter().eq(0..size));
+            }
+        }
+        // Without an end, but for the fold that fails.
+        let failed = (0u64..)
+            .par_bridge()
+            .try_fold(
+                || 0,
+                |sum, n| if n == 12_345 { None } else { Some(sum + n) },
+            )
+            .try_reduce(|| 0, |a, b| Some(a + b));
+        assert_eq!(failed, None);
+        let found = (0u64..)
+            .par_bridge()
+            .map(|n| n * 3)
+            .fold_with(0, |_, n| n)
+            .take_any(0)
+            .count();
+        assert_eq!(found, 0);
+    });
+}
+
+#[test]
 fn early_end() {
     in_pools_of(POOLS, || {
         assert!((0u64..).par_bridge().any(|n| n == 12_345));

@@ -24,7 +24,7 @@
 //! work.
 
 use std::collections::VecDeque;
-use std::iter::Fuse;
+use std::iter::{Fuse, from_fn};
 use std::mem::take;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
@@ -404,19 +404,19 @@ impl<I: Iterator<Item: Send> + Send> Well for Tap<I> {
         &self.crew
     }
 
-    fn drain<F: Folder<I::Item>>(&self, seat: usize, mut folder: F) -> F {
+    fn drain<F: Folder<I::Item>>(&self, seat: usize, folder: F) -> F {
+        if folder.full() {
+            return folder;
+        }
         let batch = &self.batches[seat];
         let mut pace = Pace::new(most::<I::Item>(), self.crew.size());
-        while !folder.full() {
+        // The folder takes the items in one go: handed over item by item, it would move through memory.
+        folder.consume_iter(from_fn(|| {
             // A batch into which no items were put need not be locked.
             let left = pace.batched.then(|| batch.take()).flatten();
             pace.batched = left.is_some();
-            let Some(item) = left.or_else(|| self.draw(seat, &mut pace)) else {
-                break;
-            };
-            folder = folder.consume(item);
-        }
-        folder
+            left.or_else(|| self.draw(seat, &mut pace))
+        }))
     }
 }
 

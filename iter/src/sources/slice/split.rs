@@ -5,7 +5,7 @@
 use crate::plumbing::Folder;
 use crate::sources::body::Body;
 use crate::sources::kit::unindexed;
-use crate::sources::pieces::{Pieces, Rule};
+use crate::sources::pieces::{Pieces, Rule, fold_pieces};
 use std::fmt;
 use std::ops::Range;
 
@@ -59,8 +59,10 @@ macro_rules! rules {
                 (left, right.cut(1).1)
             }
 
-            fn fold<F: Folder<$body>>(self, body: $body, folder: F) -> F {
-                folder.consume_iter(body.$split(self.0))
+            fn fold<F: Folder<$body>>(self, body: $body, open: usize, folder: F) -> F {
+                let cut = body[..open].iter().rposition(self.0);
+                let pieces = |front: $body| front.$split(self.0);
+                fold_pieces(self, body, cut, pieces, Some, folder)
             }
         }
 
@@ -73,8 +75,11 @@ macro_rules! rules {
                 body.cut(at + 1)
             }
 
-            fn fold<F: Folder<$body>>(self, body: $body, folder: F) -> F {
-                folder.consume_iter(body.$split_inclusive(self.0))
+            fn fold<F: Folder<$body>>(self, body: $body, open: usize, folder: F) -> F {
+                let cut = body[..open].iter().rposition(self.0);
+                let pieces = |front: $body| front.$split_inclusive(self.0);
+                let last = |body: $body| (!body.is_empty()).then_some(body);
+                fold_pieces(self, body, cut, pieces, last, folder)
             }
         }
 
@@ -87,7 +92,8 @@ macro_rules! rules {
                 body.cut(at)
             }
 
-            fn fold<F: Folder<$body>>(self, body: $body, folder: F) -> F {
+            /// The last run is read a second time. Where runs are short, to have it apart costs more.
+            fn fold<F: Folder<$body>>(self, body: $body, _: usize, folder: F) -> F {
                 folder.consume_iter(body.$chunk_by(self.0))
             }
         }
@@ -219,7 +225,29 @@ clone! { Split SplitInclusive ChunkBy }
 #[cfg(test)]
 mod tests {
     use super::{After, Between, Breaks, Pieces};
-    use crate::sources::stretch::tests::agrees;
+    use crate::sources::stretch::Stretch;
+    use crate::sources::stretch::tests::{Keep, agrees};
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    /// Block by block, as a loop does it. An element at which a block ends is read by two blocks.
+    #[test]
+    fn a_long_piece_is_read_once() {
+        let slice = [1_u8; 1000];
+        let reads = AtomicUsize::new(0);
+        let cuts = |n: &u8| {
+            reads.fetch_add(1, Relaxed);
+            *n == 0
+        };
+        let mut found = Keep(Vec::new());
+        let mut rest = Pieces::new(&slice[..], After(&cuts));
+        for _ in 0..10 {
+            let block;
+            (block, rest) = rest.part(100);
+            found = block.feed(found);
+        }
+        assert_eq!(found.0, [slice]);
+        assert!(reads.into_inner() <= 1010);
+    }
 
     #[test]
     fn at_any_place() {

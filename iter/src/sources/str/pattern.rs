@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::plumbing::Folder;
+use std::iter::FusedIterator;
 
 /// A character, several of them, or a predicate. Public in name only: the
 /// trait bounds public methods and cannot be reached from outside.
@@ -9,14 +10,17 @@ pub trait Pattern: Sized + Sync + Send {
     /// Where the first match begins.
     fn first_in(&self, text: &str) -> Option<usize>;
 
+    /// Where the last match begins.
+    fn last_in(&self, text: &str) -> Option<usize>;
+
     /// `text` without the match at its end, if there is one.
     fn strip_end<'t>(&self, text: &'t str) -> Option<&'t str>;
 
-    /// Feeds the pieces between matches to a folder.
-    fn fold_between<'t, F: Folder<&'t str>>(&self, text: &'t str, folder: F) -> F;
+    /// The pieces between matches.
+    fn between<'t>(&self, text: &'t str) -> impl FusedIterator<Item = &'t str>;
 
-    /// Feeds the pieces that end after a match to a folder.
-    fn fold_after<'t, F: Folder<&'t str>>(&self, text: &'t str, folder: F) -> F;
+    /// The pieces that end after a match.
+    fn after<'t>(&self, text: &'t str) -> impl FusedIterator<Item = &'t str>;
 
     /// Feeds the matches to a folder.
     fn fold_matches<'t, F: Folder<&'t str>>(&self, text: &'t str, folder: F) -> F;
@@ -38,16 +42,23 @@ macro_rules! pattern {
             }
 
             #[inline]
+            fn last_in(&$me, text: &str) -> Option<usize> {
+                text.rfind($std)
+            }
+
+            #[inline]
             fn strip_end<'t>(&$me, text: &'t str) -> Option<&'t str> {
                 text.strip_suffix($std)
             }
 
-            fn fold_between<'t, F: Folder<&'t str>>(&$me, text: &'t str, folder: F) -> F {
-                folder.consume_iter(text.split($std))
+            #[inline]
+            fn between<'t>(&$me, text: &'t str) -> impl FusedIterator<Item = &'t str> {
+                text.split($std)
             }
 
-            fn fold_after<'t, F: Folder<&'t str>>(&$me, text: &'t str, folder: F) -> F {
-                folder.consume_iter(text.split_inclusive($std))
+            #[inline]
+            fn after<'t>(&$me, text: &'t str) -> impl FusedIterator<Item = &'t str> {
+                text.split_inclusive($std)
             }
 
             fn fold_matches<'t, F: Folder<&'t str>>(&$me, text: &'t str, folder: F) -> F {

@@ -9,7 +9,7 @@ use crate::plumbing::{Folder, UnindexedConsumer};
 use crate::sources::body::Body;
 use crate::sources::empty::empty;
 use crate::sources::kit::unindexed;
-use crate::sources::pieces::{Pieces, Rule};
+use crate::sources::pieces::{Pieces, Rule, fold_pieces};
 use crate::sources::stretch::bridge_stretch;
 use std::ops::Range;
 
@@ -55,8 +55,10 @@ impl<'t, P: Pattern> Rule<&'t str> for Between<'_, P> {
         (&text[..at], &text[beyond(text, at)..])
     }
 
-    fn fold<F: Folder<&'t str>>(self, text: &'t str, folder: F) -> F {
-        self.0.fold_between(text, folder)
+    fn fold<F: Folder<&'t str>>(self, text: &'t str, open: usize, folder: F) -> F {
+        let cut = self.0.last_in(&text[..open]);
+        let pieces = |front| self.0.between(front);
+        fold_pieces(self, text, cut, pieces, Some, folder)
     }
 }
 
@@ -69,8 +71,11 @@ impl<'t, P: Pattern> Rule<&'t str> for After<'_, P> {
         text.cut(beyond(text, at))
     }
 
-    fn fold<F: Folder<&'t str>>(self, text: &'t str, folder: F) -> F {
-        self.0.fold_after(text, folder)
+    fn fold<F: Folder<&'t str>>(self, text: &'t str, open: usize, folder: F) -> F {
+        let cut = self.0.last_in(&text[..open]);
+        let pieces = |front| self.0.after(front);
+        let last = |text: &'t str| (!text.is_empty()).then_some(text);
+        fold_pieces(self, text, cut, pieces, last, folder)
     }
 }
 
@@ -91,7 +96,8 @@ macro_rules! rule {
                 $side(&$pattern).cut(text, at)
             }
 
-            fn fold<F: Folder<&'t str>>(self, text: &'t str, folder: F) -> F {
+            /// The last piece is read a second time. Where pieces are short, to have it apart costs more.
+            fn fold<F: Folder<&'t str>>(self, text: &'t str, _: usize, folder: F) -> F {
                 folder.consume_iter($leaf(text))
             }
         }
