@@ -51,6 +51,28 @@ pub(crate) fn without_key<K, T>((key, item): (K, T)) -> T {
     without(key, item)
 }
 
+/// What `items.find_map(op)` is, in longer steps: a processor may need two cycles for each jump back, and many items take
+/// less.
+#[inline]
+pub(crate) fn find_map<T, R>(
+    items: &mut impl Iterator<Item = T>,
+    op: impl Fn(T) -> Option<R>,
+) -> Option<R> {
+    macro_rules! step {
+        () => {
+            if let Some(found) = op(items.next()?) {
+                return Some(found);
+            }
+        };
+    }
+    loop {
+        step!();
+        step!();
+        step!();
+        step!();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{best, earlier, pick, without_key};
@@ -83,27 +105,5 @@ mod tests {
             assert!(catch_unwind(AssertUnwindSafe(use_it)).is_err());
             assert_eq!(Rc::strong_count(&all), 1);
         }
-    }
-}
-
-/// What `items.find_map(op)` is, in longer steps: a processor may need two cycles for each jump back, and many items take
-/// less.
-#[inline]
-pub(crate) fn find_map<T, R>(
-    items: &mut impl Iterator<Item = T>,
-    op: impl Fn(T) -> Option<R>,
-) -> Option<R> {
-    macro_rules! step {
-        () => {
-            if let Some(found) = op(items.next()?) {
-                return Some(found);
-            }
-        };
-    }
-    loop {
-        step!();
-        step!();
-        step!();
-        step!();
     }
 }
