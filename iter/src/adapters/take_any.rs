@@ -51,62 +51,15 @@ impl<I> SkipAny<I> {
 struct Tickets(AtomicUsize);
 
 impl Tickets {
+    fn draw(&self) -> bool {
+        !self.gone() && {
+            let one_less = |n: usize| n.checked_sub(1);
+            self.0.fetch_update(Relaxed, Relaxed, one_less).is_ok()
+        }
+    }
+
     fn gone(&self) -> bool {
         self.0.load(Relaxed) == 0
-    }
-}
-
-/// The most tickets that are drawn at once.
-const MOST: usize = 64;
-
-/// Draws tickets for a run of items: several at once, but none for which there may be no item. Otherwise other
-/// pieces would find none, and end too early.
-struct Hand<'t> {
-    tickets: &'t Tickets,
-    held: usize,
-    /// The least number of items that are to come.
-    items: usize,
-}
-
-impl<'t> Hand<'t> {
-    fn new<T>(tickets: &'t Tickets, items: &impl Iterator<Item = T>) -> Self {
-        let items = items.size_hint().0;
-        Hand {
-            tickets,
-            held: 0,
-            items,
-        }
-    }
-
-    /// Whether there is a ticket for the next item.
-    #[inline]
-    fn draw(&mut self) -> bool {
-        if self.held == 0 {
-            self.draw_more();
-        }
-        self.items = self.items.saturating_sub(1);
-        let any = self.held > 0;
-        self.held -= usize::from(any);
-        any
-    }
-
-    fn draw_more(&mut self) {
-        let most = self.items.clamp(1, MOST);
-        let fewer = |left: usize| (left > 0).then(|| left.saturating_sub(most));
-        if !self.tickets.gone()
-            && let Ok(left) = self.tickets.0.fetch_update(Relaxed, Relaxed, fewer)
-        {
-            self.held = left.min(most);
-        }
-    }
-}
-
-/// Gives back what is left if the run ends early.
-impl Drop for Hand<'_> {
-    fn drop(&mut self) {
-        if self.held > 0 {
-            self.tickets.0.fetch_add(self.held, Relaxed);
-        }
     }
 }
 
@@ -119,8 +72,7 @@ impl<T> Step<T> for TakeTickets {
 
     #[inline]
     fn over(&self, items: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
-        let mut hand = Hand::new(&self.0, &items);
-        items.take_while(move |_| hand.draw())
+        items.take_while(|_| self.0.draw())
     }
 
     #[inline]
@@ -136,8 +88,7 @@ impl<T> Step<T> for SkipTickets {
 
     #[inline]
     fn over(&self, items: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
-        let mut hand = Hand::new(&self.0, &items);
-        items.skip_while(move |_| hand.draw())
+        items.skip_while(|_| self.0.draw())
     }
 }
 
@@ -149,26 +100,4 @@ step! {
 step! {
     [I] SkipAny<I> => I::Item, where [],
     |SkipAny { base, count }| (base, SkipTickets(Tickets(count.into())))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Hand, MOST, Tickets};
-
-    #[test]
-    fn no_more_tickets_than_items() {
-        let tickets = Tickets(10.into());
-        let mut hand = Hand::new(&tickets, &(0..3));
-        assert!(hand.draw());
-        assert_eq!(tickets.0.load(super::Relaxed), 7);
-        drop(hand);
-        assert_eq!(tickets.0.load(super::Relaxed), 9);
-        // Nothing is known of how many items come.
-        let mut hand = Hand::new(&tickets, &(0..3).filter(|_| true));
-        assert!(hand.draw());
-        assert_eq!(tickets.0.load(super::Relaxed), 8);
-        let mut hand = Hand::new(&tickets, &(0..MOST));
-        assert_eq!((0..MOST).filter(|_| hand.draw()).count(), 8);
-        assert!(tickets.gone());
-    }
 }
