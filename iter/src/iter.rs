@@ -24,9 +24,11 @@
 //! after [`with_max_len`](IndexedParallelIterator::with_max_len); sources that do not know their
 //! length; a state before an adapter that moves positions (`zip`, `rev` …); accumulators before a
 //! search (`find_any` …); states behind a scan; and consumers from outside this crate. States are
-//! also separate for each side of a `chain`, each inner iterator of `flat_map` and `flatten`, each
-//! block of `by_uniform_blocks` and `by_exponential_blocks`, and each piece of the tree of
-//! `deterministic`.
+//! also separate for each side of a `chain`, each block of `by_uniform_blocks` and
+//! `by_exponential_blocks`, and each piece of the tree of `deterministic`. Behind `flat_map` and
+//! `flatten` a state goes on from inner iterator to inner iterator, unless the inner iterators are
+//! among these cases, maps or sets, or from outside this crate. (An inner iterator of a few items
+//! that are known to take less than 1 µs together is never cut.)
 //!
 //! Only one thread at a time makes the clones of `map_with`, `fold_with` and their variants, since
 //! the value need not be `Sync`. So `clone` must not wait in a way that runs other work meanwhile:

@@ -4,7 +4,7 @@ use std::convert::identity;
 
 use crate::iter::{IntoParallelIterator, ParallelIterator};
 use crate::kit::debug_base;
-use crate::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
+use crate::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer, Went};
 
 /// What [`flat_map`](ParallelIterator::flat_map) returns.
 ///
@@ -43,6 +43,14 @@ where
         let op = &self.op;
         self.base.drive_unindexed(Outer { op, base })
     }
+
+    fn go_on<C: UnindexedConsumer<PI::Item>, M: FnOnce() -> C>(
+        self,
+        to: M,
+        folder: Option<C::Folder>,
+    ) -> Went<C::Folder, C::Result> {
+        go_on(self.base, &self.op, to(), folder)
+    }
 }
 
 /// What [`flatten`](ParallelIterator::flatten) returns.
@@ -77,6 +85,38 @@ where
         let op = &identity::<I::Item>;
         self.base.drive_unindexed(Outer { op, base })
     }
+
+    fn go_on<C: UnindexedConsumer<Self::Item>, M: FnOnce() -> C>(
+        self,
+        to: M,
+        folder: Option<C::Folder>,
+    ) -> Went<C::Folder, C::Result> {
+        go_on(self.base, &identity::<I::Item>, to(), folder)
+    }
+}
+
+/// Runs `outer` behind the items that `folder` has taken.
+fn go_on<I, F, PI, C>(
+    outer: I,
+    op: &F,
+    base: C,
+    folder: Option<C::Folder>,
+) -> Went<C::Folder, C::Result>
+where
+    I: ParallelIterator,
+    F: Fn(I::Item) -> PI + Sync,
+    PI: IntoParallelIterator,
+    C: UnindexedConsumer<PI::Item>,
+{
+    let folder = folder.map(|open| OuterFolder::new(op, base.split_off_left(), Some(open)));
+    match outer.go_on(|| Outer { op, base }, folder) {
+        Went::Open(OuterFolder {
+            so_far: None,
+            open: Some(open),
+            ..
+        }) => Went::Open(open),
+        went => Went::Closed(went.close()),
+    }
 }
 
 /// Takes outer items; a part of `base` is split off for each.
@@ -91,7 +131,7 @@ where
     PI: IntoParallelIterator,
     C: UnindexedConsumer<PI::Item>,
 {
-    type Folder = OuterFolder<'f, F, C, C::Result>;
+    type Folder = OuterFolder<'f, F, C, C::Folder, C::Result>;
     type Reducer = C::Reducer;
     type Result = C::Result;
 
@@ -110,11 +150,7 @@ where
     }
 
     fn into_folder(self) -> Self::Folder {
-        OuterFolder {
-            op: self.op,
-            base: self.base,
-            so_far: None,
-        }
+        OuterFolder::new(self.op, self.base, None)
     }
 
     fn full(&self) -> bool {
@@ -148,13 +184,73 @@ where
     }
 }
 
-struct OuterFolder<'f, F, C, R> {
+/// The inner iterators of a piece, run into one folder as long as no other thread takes a part of one.
+struct OuterFolder<'f, F, C, G, R> {
     op: &'f F,
     base: C,
+    /// The result of the inner iterators before those that `open` took.
     so_far: Option<R>,
+    open: Option<G>,
 }
 
-impl<T, F, PI, C> Folder<T> for OuterFolder<'_, F, C, C::Result>
+impl<'f, F, C, G, R> OuterFolder<'f, F, C, G, R> {
+    fn new(op: &'f F, base: C, open: Option<G>) -> Self {
+        OuterFolder {
+            op,
+            base,
+            so_far: None,
+            open,
+        }
+    }
+
+    /// Notes a result that comes next.
+    fn add<T>(&mut self, next: R)
+    where
+        C: UnindexedConsumer<T, Folder = G, Result = R>,
+        G: Folder<T, Result = R>,
+        R: Send,
+    {
+        self.so_far = Some(match self.so_far.take() {
+            Some(so_far) => self.base.to_reducer().reduce(so_far, next),
+            None => next,
+        });
+    }
+
+    #[inline]
+    fn take<T, PI>(&mut self, item: T)
+    where
+        F: Fn(T) -> PI,
+        PI: IntoParallelIterator,
+        C: UnindexedConsumer<PI::Item, Folder = G, Result = R>,
+        G: Folder<PI::Item, Result = R>,
+        R: Send,
+    {
+        let inner = (self.op)(item).into_par_iter();
+        let open = self.open.take();
+        let resumed = match C::RESUMES && PI::Iter::KEEPS_ALL && open.is_none() {
+            true => self.so_far.take(),
+            false => None,
+        };
+        let base = &self.base;
+        let to = || {
+            let to = base.split_off_left();
+            match resumed {
+                Some(so_far) => to.resume(so_far),
+                None => to,
+            }
+        };
+        if const { !C::ADVANCES } {
+            let came_to = inner.drive_unindexed(to());
+            return self.add::<PI::Item>(came_to);
+        }
+        match inner.go_on(to, open) {
+            Went::Open(folder) => self.open = Some(folder),
+            Went::Closed(came_to) => self.add::<PI::Item>(came_to),
+        }
+    }
+}
+
+impl<T, F, PI, C> Folder<T> for OuterFolder<'_, F, C, C::Folder, C::Result>
 where
     F: Fn(T) -> PI,
     PI: IntoParallelIterator,
@@ -162,31 +258,33 @@ where
 {
     type Result = C::Result;
 
+    #[inline]
     fn consume(mut self, item: T) -> Self {
-        let inner = (self.op)(item).into_par_iter();
-        let to = self.base.split_off_left();
-        if const { C::RESUMES && PI::Iter::KEEPS_ALL } {
-            let to = match self.so_far.take() {
-                Some(so_far) => to.resume(so_far),
-                None => to,
-            };
-            self.so_far = Some(inner.drive_unindexed(to));
-            return self;
-        }
-        let came_to = inner.drive_unindexed(to);
-        self.so_far = Some(match self.so_far {
-            Some(so_far) => self.base.to_reducer().reduce(so_far, came_to),
-            None => came_to,
-        });
+        self.take(item);
         self
     }
 
-    fn complete(self) -> C::Result {
+    #[inline]
+    fn consume_iter<I: IntoIterator<Item = T>>(mut self, items: I) -> Self {
+        for item in items {
+            self.take(item);
+            if !C::STEADY && self.full() {
+                break;
+            }
+        }
+        self
+    }
+
+    fn complete(mut self) -> C::Result {
+        if let Some(open) = self.open.take() {
+            self.add::<PI::Item>(open.complete());
+        }
         let empty = || self.base.into_folder().complete();
         self.so_far.unwrap_or_else(empty)
     }
 
+    #[inline]
     fn full(&self) -> bool {
-        self.base.full()
+        self.open.as_ref().is_some_and(Folder::full) || self.base.full()
     }
 }

@@ -14,19 +14,10 @@ use super::{
 };
 use crate::kit::attempt::Try;
 use crate::kit::keep::{best, pick, without_key};
-use crate::plumbing::{ProducerCallback, UnindexedConsumer};
+use crate::plumbing::{ProducerCallback, UnindexedConsumer, Went, apart};
 use crate::sinks;
 
-/// A parallel iterator: the twin of [`Iterator`].
-///
-/// All threads that take part share the closures. So closures must be `Fn` and `Sync` where the standard library
-/// asks for `FnMut`. A panic in a closure reaches the caller once all other work of the call has ended. The
-/// feature `progress` of `tine` adds `.progress()`, a bar.
-/// ```
-/// use tine::prelude::*;
-/// let lengths = ["a", "fork", "has", "tines"].par_iter().map(|word| word.len());
-/// assert_eq!(lengths.filter(|n| n % 2 == 1).sum::<usize>(), 9);
-/// ```
+#[doc = include_str!("parallel.md")]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no parallel iterator",
     note = "`par_iter()` and `into_par_iter()` begin one; an iterator of std becomes one by `.par_bridge()`"
@@ -879,11 +870,20 @@ pub trait ParallelIterator: Sized + Send {
     #[doc(hidden)]
     const KNOWS_LEN: Option<bool> = None;
 
-    /// Whether the result of `drive_unindexed` holds the result of the leftmost consumer that is made of the given
-    /// one, whatever the consumer. Then that one may begin with the result of earlier items: see
-    /// `Consumer::RESUMES`. An iterator from outside may drop a consumer that it has split off, so it does not say so.
+    /// Whether the result holds that of the leftmost consumer that `drive_unindexed` makes of the given one. Then that
+    /// one may begin with the result of earlier items: see `Consumer::RESUMES`. In other crates it may be dropped.
     #[doc(hidden)]
     const KEEPS_ALL: bool = false;
+
+    /// Runs the iterator behind the items that `folder` has taken. `to` makes the consumer.
+    #[doc(hidden)]
+    fn go_on<C, M>(self, to: M, folder: Option<C::Folder>) -> Went<C::Folder, C::Result>
+    where
+        C: UnindexedConsumer<Self::Item>,
+        M: FnOnce() -> C,
+    {
+        apart(self, to, folder)
+    }
 
     /// Passes the number of items to `make`, and a producer of the items to the callback that it returns. That is
     /// the iterator's own producer if it has one, or else a producer of the collected items. Scans use this.

@@ -3,7 +3,9 @@
 //! is a consumer for the iterator before it, and a producer for the one after it.
 
 use crate::iter::{IndexedParallelIterator, ParallelIterator};
-use crate::plumbing::{Again, Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer};
+use crate::plumbing::{
+    Again, Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer, Went,
+};
 
 /// What happens to an item on its way.
 pub(crate) trait Each<T>: Sync {
@@ -173,6 +175,27 @@ impl<T, E: Each<T>, F: Folder<E::Out>> Folder<T> for EachFolder<'_, E, E::State,
     fn full(&self) -> bool {
         self.each.done() || self.base.full()
     }
+}
+
+/// Runs `base` behind the items that `folder` has taken.
+pub(crate) fn go_on<I, E, C>(
+    base: I,
+    each: &E,
+    to: impl FnOnce() -> C,
+    folder: Option<C::Folder>,
+) -> Went<C::Folder, C::Result>
+where
+    I: ParallelIterator,
+    E: Each<I::Item>,
+    C: UnindexedConsumer<E::Out>,
+{
+    let folder = folder.map(|folder| EachFolder::new(each, folder));
+    let went = base.go_on(|| EachConsumer::new(each, to()), folder);
+    went.map(|EachFolder { state, base, .. }| {
+        // If dropping the state panics, there is no result yet.
+        drop(state);
+        base
+    })
 }
 
 /// Turns the producer of `base` into one of the items out, and passes that to `callback`.
@@ -366,6 +389,22 @@ macro_rules! each {
                 let made = $base.drive_unindexed($crate::kit::each::EachConsumer::new(&each, consumer));
                 $crate::kit::each::end(each);
                 made
+            }
+
+            #[inline]
+            fn go_on<C, M: FnOnce() -> C>(
+                self,
+                to: M,
+                folder: Option<C::Folder>,
+            ) -> $crate::plumbing::Went<C::Folder, C::Result>
+            where
+                C: $crate::plumbing::UnindexedConsumer<$Item>,
+            {
+                let $adapter = self;
+                let each = $each;
+                let went = $crate::kit::each::go_on($base, &each, to, folder);
+                $crate::kit::each::end(each);
+                went
             }
 
             fn opt_len(&self) -> Option<usize> {

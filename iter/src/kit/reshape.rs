@@ -168,6 +168,18 @@ macro_rules! reshape {
                 $crate::plumbing::bridge(self, consumer)
             }
 
+            #[inline]
+            fn go_on<C, M: FnOnce() -> C>(
+                self,
+                to: M,
+                folder: Option<C::Folder>,
+            ) -> $crate::plumbing::Went<C::Folder, C::Result>
+            where
+                C: $crate::plumbing::UnindexedConsumer<$Item>,
+            {
+                $crate::plumbing::go_on(self, to, folder)
+            }
+
             fn opt_len(&self) -> Option<usize> {
                 Some($crate::iter::IndexedParallelIterator::len(self))
             }

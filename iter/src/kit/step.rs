@@ -5,7 +5,8 @@
 
 use std::iter::once;
 
-use crate::plumbing::{Consumer, Folder, UnindexedConsumer};
+use crate::iter::ParallelIterator;
+use crate::plumbing::{Consumer, Folder, UnindexedConsumer, Went};
 
 /// What happens to a run of items on its way.
 pub(crate) trait Step<T>: Sync {
@@ -123,6 +124,23 @@ impl<T, S: Step<T>, F: Folder<S::Out>> Folder<T> for StepFolder<'_, S, F> {
     }
 }
 
+/// Runs `base` behind the items that `folder` has taken.
+pub(crate) fn go_on<I, S, C>(
+    base: I,
+    step: &S,
+    to: impl FnOnce() -> C,
+    folder: Option<C::Folder>,
+) -> Went<C::Folder, C::Result>
+where
+    I: ParallelIterator,
+    S: Step<I::Item>,
+    C: UnindexedConsumer<S::Out>,
+{
+    let folder = folder.map(|base| StepFolder { step, base });
+    let went = base.go_on(|| StepConsumer::new(step, to()), folder);
+    went.map(|folder| folder.base)
+}
+
 /// Implements `ParallelIterator` for an adapter: its items and their bounds, its base and its
 /// `Step`.
 macro_rules! step {
@@ -144,6 +162,19 @@ macro_rules! step {
             {
                 let $adapter = self;
                 $base.drive_unindexed($crate::kit::step::StepConsumer::new(&$step, consumer))
+            }
+
+            #[inline]
+            fn go_on<C, M: FnOnce() -> C>(
+                self,
+                to: M,
+                folder: Option<C::Folder>,
+            ) -> $crate::plumbing::Went<C::Folder, C::Result>
+            where
+                C: $crate::plumbing::UnindexedConsumer<$Item>,
+            {
+                let $adapter = self;
+                $crate::kit::step::go_on($base, &$step, to, folder)
             }
         }
     };

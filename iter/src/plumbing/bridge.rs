@@ -18,11 +18,11 @@ use tine_pool::current_num_threads;
 
 use tine_pool::loops::{self, Part, Site, Timer};
 
-use super::fork::{done, enter_part};
+use super::fork::{done, enter_part, enter_part_here};
 use super::lazy::{Forked, Kind, Piece, Ran, Task, Way};
 use super::looks::{Looked, check, is_under, look};
 use super::pace::{Pace, Plain};
-use super::traits::{Consumer, Folder, Producer, ProducerCallback, Reducer};
+use super::traits::{Consumer, Folder, Producer, ProducerCallback, Reducer, Went};
 use crate::iter::IndexedParallelIterator;
 
 /// Runs an indexed parallel iterator into a consumer.
@@ -156,6 +156,102 @@ where
     result
 }
 
+/// Runs a producer of `len` items with the folder of the items before, if it is there; `to` makes the consumer:
+/// see [`go_on`](super::go_on).
+pub(crate) fn bridge_behind<P, C>(
+    len: usize,
+    producer: P,
+    to: impl FnOnce() -> C,
+    folder: Option<C::Folder>,
+) -> Went<C::Folder, C::Result>
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    let (min, max) = (producer.min_len().max(1), producer.max_len());
+    let blocks = const { Rest::<P, C>::BLOCKS } && max == usize::MAX;
+    let site = (blocks && len > 1).then(|| Site::here(Rest::<P, C>::address(), len));
+    if C::ADVANCES && (len < 2 || site.is_some_and(|site| site.is_tiny(len))) {
+        check();
+        let folder = folder.unwrap_or_else(|| to().into_folder());
+        if len == 0 || folder.full() || producer.is_over() {
+            drop(producer);
+            return Went::Open(folder);
+        }
+        let timer = site.and_then(|site| Timer::start(site.key(), 1));
+        return Went::Open(feed_timed(len, producer, folder, timer));
+    }
+    let rest = Rest {
+        producer,
+        consumer: to(),
+        len,
+    };
+    let Some(site) = site.filter(|_| len / 2 >= min && !rest.is_full()) else {
+        return apart(rest, folder);
+    };
+    let worth = rest.consumer.worth();
+    if site.cuts(len, current_num_threads(), worth == 0).is_some() {
+        return apart(rest, folder);
+    }
+    let _look = look();
+    let kind = Kind {
+        worth,
+        ends: C::ENDS,
+        plain: !is_under(),
+    };
+    let task = Task::Start { site, kind, min };
+    let mut behind = Behind {
+        rest: Some(rest),
+        folder,
+        task: &task,
+        went: None,
+    };
+    match enter_part_here(site, &mut behind) {
+        true => done(behind.went),
+        false => apart(done(behind.rest), behind.folder),
+    }
+}
+
+/// [`feed`], timed if there is a timer.
+fn feed_timed<P: Producer, F: Folder<P::Item>>(
+    len: usize,
+    producer: P,
+    folder: F,
+    timer: Option<Timer>,
+) -> F {
+    let Some(timer) = timer else {
+        return feed(producer, folder);
+    };
+    let folder = timer.time(len, || feed(producer, folder));
+    timer.end();
+    folder
+}
+
+/// Runs a rest apart from the items before.
+fn apart<P, C>(rest: Rest<P, C>, folder: Option<C::Folder>) -> Went<C::Folder, C::Result>
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    let Rest {
+        producer,
+        mut consumer,
+        len,
+    } = rest;
+    let Some(folder) = folder else {
+        return Went::Closed(bridge_producer_consumer(len, producer, consumer));
+    };
+    let so_far = folder.complete();
+    if const { C::RESUMES } {
+        consumer = consumer.resume(so_far);
+        return Went::Closed(bridge_producer_consumer(len, producer, consumer));
+    }
+    // At index 0: nothing comes before what the consumer is for.
+    let (_, to, reducer) = consumer.split_at(0);
+    let came_to = bridge_producer_consumer(len, producer, to);
+    Went::Closed(reducer.reduce(so_far, came_to))
+}
+
 /// What is left of a piece.
 struct Rest<P, C> {
     producer: P,
@@ -189,6 +285,21 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
             return self.all(None).complete();
         }
         self.in_one()
+    }
+
+    /// The same, where the time of the items is told. That of folders says nothing of the items.
+    fn timed(self, timer: &Timer) -> C::Result {
+        let len = self.len;
+        if is_under() {
+            return timer.time(len, || self.whole(Site::inside));
+        }
+        let (folder, _) = self.consumer.advance(len, None);
+        let producer = self.producer;
+        let fed = timer.time(len, || match const { C::STEADY } {
+            true => feed(producer, folder),
+            false => producer.fold_with(folder),
+        });
+        fed.complete()
     }
 
     #[inline(never)]
@@ -242,11 +353,11 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
     }
 
     #[inline]
-    fn lazily(self, task: &Task) -> C::Result {
+    fn lazily(self, task: &Task, folder: Option<C::Folder>) -> Went<C::Folder, C::Result> {
         let mut pace = task.pace(self.len);
         let plain = match task.plain(&pace) {
-            Some((plain, min)) => self.chain(plain, &mut pace, min),
-            None => Err(Strand::new(Some(self), None)),
+            Some((plain, min)) => self.chain(plain, &mut pace, min, folder),
+            None => Err(Strand::new(Some(self), folder)),
         };
         plain.unwrap_or_else(|mut strand| {
             let len = strand.rest.as_ref().map_or(0, |rest| rest.len);
@@ -284,11 +395,11 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
         plain: Plain,
         pace: &mut Pace,
         min: usize,
-    ) -> Result<C::Result, Strand<P, C>> {
+        mut folder: Option<C::Folder>,
+    ) -> Result<Went<C::Folder, C::Result>, Strand<P, C>> {
         let len = self.len;
         let seed = pace.seed();
         let task = Task::TakeOver { seed, min };
-        let mut folder = None;
         let pieces = plain.pieces.min(len / min);
         for left in (2..=pieces).rev() {
             let n = self.len / left;
@@ -302,12 +413,12 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
                 folder = Some(loops::lend(false, || near.all(folder), &mut far));
             }
             if let Some(right) = far.result {
-                return Ok(reducer.reduce(done(folder).complete(), right));
+                return Ok(Went::Closed(reducer.reduce(done(folder).complete(), right)));
             }
             self = done(far.rest);
             if folder.as_ref().is_some_and(Folder::full) || self.producer.is_over() {
                 drop(self);
-                return Ok(done(folder).complete());
+                return Ok(Went::Open(done(folder)));
             }
             if left == pieces && plain.start != 0 && pace.overturns(n, plain.start) {
                 return Err(Strand::new(Some(self), folder));
@@ -317,7 +428,7 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
         if plain.start != 0 && !folder.full() {
             pace.record(len, plain.start);
         }
-        Ok(folder.complete())
+        Ok(Went::Open(folder))
     }
 }
 
@@ -343,12 +454,12 @@ impl<P: Producer, C: Consumer<P::Item>> Strand<P, C> {
         }
     }
 
-    /// The result, after what is left has been dropped.
-    fn finish(self) -> C::Result {
+    /// The folder or the result, after what is left has been dropped.
+    fn finish(self) -> Went<C::Folder, C::Result> {
         drop(self.rest);
         match self.result {
-            Some(result) => result,
-            None => done(self.folder).complete(),
+            Some(result) => Went::Closed(result),
+            None => Went::Open(done(self.folder)),
         }
     }
 }
@@ -393,11 +504,11 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Strand<P, C> {
                 rest => {
                     let mut far = Strand::new(Some(rest), None);
                     way.go_on(&mut far);
-                    far.finish()
+                    far.finish().close()
                 }
             },
         };
-        self.result = Some(reducer.reduce(near.finish(), right));
+        self.result = Some(reducer.reduce(near.finish().close(), right));
         Forked::Closed
     }
 }
@@ -423,12 +534,28 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Job<'a, P, C> {
     }
 }
 
+/// A loop that goes on with a folder, and what that becomes. It stays on its thread, as the folder does.
+struct Behind<'a, P: Producer, C: Consumer<P::Item>> {
+    rest: Option<Rest<P, C>>,
+    folder: Option<C::Folder>,
+    task: &'a Task,
+    went: Option<Went<C::Folder, C::Result>>,
+}
+
+impl<P: Producer, C: Consumer<P::Item>> Part for Behind<'_, P, C> {
+    fn run(&mut self, _: bool) {
+        let mut rest = done(self.rest.take());
+        rest.consumer.expect(rest.len);
+        self.went = Some(rest.lazily(self.task, self.folder.take()));
+    }
+}
+
 impl<P: Producer, C: Consumer<P::Item>> Part for Job<'_, P, C> {
     fn run(&mut self, _: bool) {
         let rest = done(self.rest.take());
         self.result = Some(match Rest::<P, C>::BLOCKS {
             _ if rest.is_full() => rest.nothing(),
-            true => rest.lazily(self.task),
+            true => rest.lazily(self.task, None).close(),
             false => rest.in_one(),
         });
     }
@@ -472,7 +599,7 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Cut<'a, P, C> {
         self.result = Some(match self.timer {
             // Otherwise it would be recorded that the items take no time.
             _ if rest.is_full() => rest.nothing(),
-            Some(timer) => timer.time(rest.len, || rest.whole(Site::inside)),
+            Some(timer) => rest.timed(timer),
             None => rest.whole(Site::inside),
         });
     }

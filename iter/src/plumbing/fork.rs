@@ -57,6 +57,11 @@ pub(super) fn enter_part(site: Option<Site>, part: &mut (dyn Part + Send)) {
     loops::enter_loop(site, part);
 }
 
+/// The same on this thread, if it is of a pool; else false, and nothing is done.
+pub(super) fn enter_part_here(site: Site, part: &mut dyn Part) -> bool {
+    loops::enter_loop_here(site, part)
+}
+
 /// Runs both halves of a loop that was entered by [`enter_part`], in parallel if another thread is
 /// free. Each is told whether it migrated to another thread.
 pub(super) fn halves_told<A: Send, B: Send>(

@@ -11,22 +11,24 @@
 mod bridge;
 mod fixed;
 mod fork;
+mod go_on;
 mod lazy;
 mod looks;
 mod pace;
 mod splits;
 mod traits;
 
-pub(crate) use bridge::Block;
+pub(crate) use bridge::{Block, bridge_behind};
 pub use bridge::{bridge, bridge_producer_consumer};
 pub(crate) use fixed::bridge_fixed;
 #[doc(hidden)]
 pub use fixed::{bridge_node, leaf_size, middle};
 pub(crate) use fork::{both, course, crew, enter, halves, open};
+pub(crate) use go_on::{apart, go_on};
 pub(crate) use looks::{Looked, Strides, fold, is_under, look};
 pub(crate) use pace::{Pace, Step};
 pub use splits::bridge_unindexed;
 pub use traits::{
     Again, Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer,
-    UnindexedProducer,
+    UnindexedProducer, Went,
 };

@@ -464,6 +464,38 @@ pub trait UnindexedProducer: Send + Sized {
         F: Folder<Self::Item>;
 }
 
+/// What a folder has become that went on with the items of another iterator.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum Went<F, R> {
+    /// It has taken all of them, and may take more.
+    Open(F),
+    /// Other folders took some: the result of these, and of what the folder had taken.
+    Closed(R),
+}
+
+impl<F, R> Went<F, R> {
+    /// The same with another folder, which comes to the same result.
+    #[inline]
+    pub fn map<G>(self, open: impl FnOnce(F) -> G) -> Went<G, R> {
+        match self {
+            Went::Open(folder) => Went::Open(open(folder)),
+            Went::Closed(result) => Went::Closed(result),
+        }
+    }
+
+    /// The result, if no more items come.
+    pub(crate) fn close<T>(self) -> R
+    where
+        F: Folder<T, Result = R>,
+    {
+        match self {
+            Went::Open(folder) => folder.complete(),
+            Went::Closed(result) => result,
+        }
+    }
+}
+
 /// A closure that is generic over the producer that it is called with.
 ///
 /// ```

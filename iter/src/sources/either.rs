@@ -22,6 +22,21 @@ where
         }
     }
 
+    #[inline]
+    fn go_on<C, M: FnOnce() -> C>(
+        self,
+        to: M,
+        folder: Option<C::Folder>,
+    ) -> crate::plumbing::Went<C::Folder, C::Result>
+    where
+        C: crate::plumbing::UnindexedConsumer<L::Item>,
+    {
+        match self {
+            Left(iter) => iter.go_on(to, folder),
+            Right(iter) => iter.go_on(to, folder),
+        }
+    }
+
     fn opt_len(&self) -> Option<usize> {
         match self {
             Left(iter) => iter.opt_len(),

@@ -42,6 +42,18 @@ macro_rules! indexed {
                 $crate::plumbing::bridge(self, consumer)
             }
 
+            #[inline]
+            fn go_on<C, M: FnOnce() -> C>(
+                self,
+                to: M,
+                folder: Option<C::Folder>,
+            ) -> $crate::plumbing::Went<C::Folder, C::Result>
+            where
+                C: $crate::plumbing::UnindexedConsumer<Self::Item>,
+            {
+                $crate::plumbing::go_on(self, to, folder)
+            }
+
             fn opt_len(&self) -> Option<usize> {
                 Some($crate::iter::IndexedParallelIterator::len(self))
             }
@@ -92,6 +104,19 @@ macro_rules! indexed {
             {
                 let $own = self;
                 $crate::iter::ParallelIterator::drive_unindexed($inner, consumer)
+            }
+
+            #[inline]
+            fn go_on<C, M: FnOnce() -> C>(
+                self,
+                to: M,
+                folder: Option<C::Folder>,
+            ) -> $crate::plumbing::Went<C::Folder, C::Result>
+            where
+                C: $crate::plumbing::UnindexedConsumer<Self::Item>,
+            {
+                let $own = self;
+                $crate::iter::ParallelIterator::go_on($inner, to, folder)
             }
 
             fn opt_len(&self) -> Option<usize> {
@@ -184,6 +209,19 @@ macro_rules! unindexed {
                 let $own = self;
                 $crate::sources::stretch::bridge_stretch($stretch, consumer)
             }
+
+            #[inline]
+            fn go_on<C, M: FnOnce() -> C>(
+                self,
+                to: M,
+                folder: Option<C::Folder>,
+            ) -> $crate::plumbing::Went<C::Folder, C::Result>
+            where
+                C: $crate::plumbing::UnindexedConsumer<Self::Item>,
+            {
+                let $own = self;
+                $crate::sources::stretch::stretch_behind($stretch, to, folder)
+            }
         }
     };
     ([$($gen:tt)*] $ty:ty => $item:ty;
@@ -200,6 +238,19 @@ macro_rules! unindexed {
             {
                 let $own = self;
                 $crate::iter::ParallelIterator::drive_unindexed($inner, consumer)
+            }
+
+            #[inline]
+            fn go_on<C, M: FnOnce() -> C>(
+                self,
+                to: M,
+                folder: Option<C::Folder>,
+            ) -> $crate::plumbing::Went<C::Folder, C::Result>
+            where
+                C: $crate::plumbing::UnindexedConsumer<Self::Item>,
+            {
+                let $own = self;
+                $crate::iter::ParallelIterator::go_on($inner, to, folder)
             }
 
             $(fn opt_len(&self) -> Option<usize> {

@@ -79,6 +79,18 @@ impl<T: RangeInteger> ParallelIterator for Iter<T> {
         }
     }
 
+    #[inline]
+    fn go_on<C, M: FnOnce() -> C>(
+        self,
+        to: M,
+        folder: Option<C::Folder>,
+    ) -> crate::plumbing::Went<C::Folder, C::Result>
+    where
+        C: crate::plumbing::UnindexedConsumer<T>,
+    {
+        crate::plumbing::go_on(self, to, folder)
+    }
+
     fn opt_len(&self) -> Option<usize> {
         match self.half_open() {
             HalfOpen::Empty => Some(0),

@@ -7,7 +7,8 @@
 #![forbid(unsafe_code)]
 
 use crate::plumbing::{
-    Block, Consumer, Folder, Looked, Producer, UnindexedConsumer, bridge_producer_consumer,
+    Block, Consumer, Folder, Looked, Producer, UnindexedConsumer, Went, bridge_behind,
+    bridge_producer_consumer,
 };
 use std::iter::{Once, once};
 
@@ -34,6 +35,21 @@ where
 {
     let reach = stretch.reach();
     bridge_producer_consumer(reach, Whole(stretch), Feed(consumer))
+}
+
+/// Runs a stretch behind the items that `folder` has taken.
+pub(crate) fn stretch_behind<S, C>(
+    stretch: S,
+    to: impl FnOnce() -> C,
+    folder: Option<C::Folder>,
+) -> Went<C::Folder, C::Result>
+where
+    S: Stretch,
+    C: UnindexedConsumer<S::Item>,
+{
+    let reach = stretch.reach();
+    let went = bridge_behind(reach, Whole(stretch), || Feed(to()), folder.map(FeedFolder));
+    went.map(|folder| folder.0)
 }
 
 /// Produces the rest of a stretch, as one item, for as many places as the rest has.

@@ -8,6 +8,7 @@ mod extremes;
 mod foreign;
 mod fuses;
 mod indexed;
+mod inner;
 mod liars;
 mod panics;
 mod pieces;

@@ -239,6 +239,16 @@ pub fn enter_loop(site: Option<Site>, part: &mut (dyn Part + Send)) {
     pool::in_worker(|worker, injected| call.run(worker, injected));
 }
 
+/// The same, if the calling thread is of a pool; else false, and nothing is done. So the part need not be `Send`.
+#[inline(never)]
+pub fn enter_loop_here(site: Site, part: &mut dyn Part) -> bool {
+    Worker::with(|worker| {
+        let Some(worker) = worker else { return false };
+        worker.begin_course(site.call, || part.run(false));
+        true
+    })
+}
+
 /// Does both, in parallel if a thread is free.
 #[inline(never)]
 pub fn both(a: &mut (dyn Part + Send), b: &mut (dyn Part + Send)) {

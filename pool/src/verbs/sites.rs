@@ -93,6 +93,21 @@ impl Site {
         (inner && self.entry.predict(items).is_some_and(is_short)).then_some(most - 1)
     }
 
+    /// Whether such a call is known to be so short that laying it out takes as long as its few items.
+    #[must_use]
+    #[inline]
+    pub fn is_tiny(self, items: usize) -> bool {
+        /// In nanoseconds.
+        const TINY: u64 = 1_000;
+        // If items are long for once, no other thread takes any of a call that was not laid out.
+        const FEW: usize = 128;
+        if items > FEW {
+            return false;
+        }
+        let known = self.entry.read();
+        known.predict(items).is_some_and(|nanos| nanos < TINY) && !known.is_doubted()
+    }
+
     /// By which the table knows it.
     #[must_use]
     #[inline]
