@@ -429,6 +429,9 @@ esac
 
 # What was found, and what still is of mutants that are there.
 if [ "${1:-}" = --keep ]; then
+    # Without a run, only the table is written.
+    mkdir -p "$work"
+    [ -e "$work/results" ] || : >"$work/results"
     awk -F'\t' -v OFS='\t' 'FNR == 1 { file++ }
         file == 1 { there[$3] = 1; next }
         ($2 in there) && ($1 == "noticed" || $1 == "SURVIVED") { verdict[$2] = $1; by[$2] = $3 }
