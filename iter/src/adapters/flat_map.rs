@@ -44,13 +44,7 @@ where
         self.base.drive_unindexed(Outer { op, base })
     }
 
-    fn go_on<C: UnindexedConsumer<PI::Item>, M: FnOnce() -> C>(
-        self,
-        to: M,
-        folder: Option<C::Folder>,
-    ) -> Went<C::Folder, C::Result> {
-        go_on(self.base, &self.op, to(), folder)
-    }
+    crate::plumbing::goes_on! { |it, to, folder| go_on(it.base, &it.op, to(), folder) }
 }
 
 /// What [`flatten`](ParallelIterator::flatten) returns.
@@ -86,13 +80,7 @@ where
         self.base.drive_unindexed(Outer { op, base })
     }
 
-    fn go_on<C: UnindexedConsumer<Self::Item>, M: FnOnce() -> C>(
-        self,
-        to: M,
-        folder: Option<C::Folder>,
-    ) -> Went<C::Folder, C::Result> {
-        go_on(self.base, &identity::<I::Item>, to(), folder)
-    }
+    crate::plumbing::goes_on! { |it, to, folder| go_on(it.base, &identity::<I::Item>, to(), folder) }
 }
 
 /// Runs `outer` behind the items that `folder` has taken.

@@ -391,20 +391,13 @@ macro_rules! each {
                 made
             }
 
-            #[inline]
-            fn go_on<C, M: FnOnce() -> C>(
-                self,
-                to: M,
-                folder: Option<C::Folder>,
-            ) -> $crate::plumbing::Went<C::Folder, C::Result>
-            where
-                C: $crate::plumbing::UnindexedConsumer<$Item>,
-            {
-                let $adapter = self;
-                let each = $each;
-                let went = $crate::kit::each::go_on($base, &each, to, folder);
-                $crate::kit::each::end(each);
-                went
+            $crate::plumbing::goes_on! {
+                |$adapter, to, folder| {
+                    let each = $each;
+                    let went = $crate::kit::each::go_on($base, &each, to, folder);
+                    $crate::kit::each::end(each);
+                    went
+                }
             }
 
             fn opt_len(&self) -> Option<usize> {

@@ -168,17 +168,7 @@ macro_rules! reshape {
                 $crate::plumbing::bridge(self, consumer)
             }
 
-            #[inline]
-            fn go_on<C, M: FnOnce() -> C>(
-                self,
-                to: M,
-                folder: Option<C::Folder>,
-            ) -> $crate::plumbing::Went<C::Folder, C::Result>
-            where
-                C: $crate::plumbing::UnindexedConsumer<$Item>,
-            {
-                $crate::plumbing::go_on(self, to, folder)
-            }
+            $crate::plumbing::goes_on! { |it, to, folder| $crate::plumbing::go_on(it, to, folder) }
 
             fn opt_len(&self) -> Option<usize> {
                 Some($crate::iter::IndexedParallelIterator::len(self))

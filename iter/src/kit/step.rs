@@ -164,18 +164,7 @@ macro_rules! step {
                 $base.drive_unindexed($crate::kit::step::StepConsumer::new(&$step, consumer))
             }
 
-            #[inline]
-            fn go_on<C, M: FnOnce() -> C>(
-                self,
-                to: M,
-                folder: Option<C::Folder>,
-            ) -> $crate::plumbing::Went<C::Folder, C::Result>
-            where
-                C: $crate::plumbing::UnindexedConsumer<$Item>,
-            {
-                let $adapter = self;
-                $crate::kit::step::go_on($base, &$step, to, folder)
-            }
+            $crate::plumbing::goes_on! { |$adapter, to, folder| $crate::kit::step::go_on($base, &$step, to, folder) }
         }
     };
 }

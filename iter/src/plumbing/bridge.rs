@@ -174,7 +174,8 @@ where
     if C::ADVANCES && (len < 2 || site.is_some_and(|site| site.is_tiny(len))) {
         check();
         let folder = folder.unwrap_or_else(|| to().into_folder());
-        if len == 0 || folder.full() || producer.is_over() {
+        // A source that counts places, and not items, may have an item at none: the one piece of an empty text.
+        if folder.full() || producer.is_over() {
             drop(producer);
             return Went::Open(folder);
         }

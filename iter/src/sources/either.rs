@@ -22,16 +22,8 @@ where
         }
     }
 
-    #[inline]
-    fn go_on<C, M: FnOnce() -> C>(
-        self,
-        to: M,
-        folder: Option<C::Folder>,
-    ) -> crate::plumbing::Went<C::Folder, C::Result>
-    where
-        C: crate::plumbing::UnindexedConsumer<L::Item>,
-    {
-        match self {
+    crate::plumbing::goes_on! {
+        |it, to, folder| match it {
             Left(iter) => iter.go_on(to, folder),
             Right(iter) => iter.go_on(to, folder),
         }

@@ -42,17 +42,7 @@ macro_rules! indexed {
                 $crate::plumbing::bridge(self, consumer)
             }
 
-            #[inline]
-            fn go_on<C, M: FnOnce() -> C>(
-                self,
-                to: M,
-                folder: Option<C::Folder>,
-            ) -> $crate::plumbing::Went<C::Folder, C::Result>
-            where
-                C: $crate::plumbing::UnindexedConsumer<Self::Item>,
-            {
-                $crate::plumbing::go_on(self, to, folder)
-            }
+            $crate::plumbing::goes_on! { |it, to, folder| $crate::plumbing::go_on(it, to, folder) }
 
             fn opt_len(&self) -> Option<usize> {
                 Some($crate::iter::IndexedParallelIterator::len(self))
@@ -106,18 +96,7 @@ macro_rules! indexed {
                 $crate::iter::ParallelIterator::drive_unindexed($inner, consumer)
             }
 
-            #[inline]
-            fn go_on<C, M: FnOnce() -> C>(
-                self,
-                to: M,
-                folder: Option<C::Folder>,
-            ) -> $crate::plumbing::Went<C::Folder, C::Result>
-            where
-                C: $crate::plumbing::UnindexedConsumer<Self::Item>,
-            {
-                let $own = self;
-                $crate::iter::ParallelIterator::go_on($inner, to, folder)
-            }
+            $crate::plumbing::goes_on! { |$own, to, folder| $crate::iter::ParallelIterator::go_on($inner, to, folder) }
 
             fn opt_len(&self) -> Option<usize> {
                 Some($crate::iter::IndexedParallelIterator::len(self))
@@ -210,18 +189,7 @@ macro_rules! unindexed {
                 $crate::sources::stretch::bridge_stretch($stretch, consumer)
             }
 
-            #[inline]
-            fn go_on<C, M: FnOnce() -> C>(
-                self,
-                to: M,
-                folder: Option<C::Folder>,
-            ) -> $crate::plumbing::Went<C::Folder, C::Result>
-            where
-                C: $crate::plumbing::UnindexedConsumer<Self::Item>,
-            {
-                let $own = self;
-                $crate::sources::stretch::stretch_behind($stretch, to, folder)
-            }
+            $crate::plumbing::goes_on! { |$own, to, folder| $crate::sources::stretch::stretch_behind($stretch, to, folder) }
         }
     };
     ([$($gen:tt)*] $ty:ty => $item:ty;
@@ -240,18 +208,7 @@ macro_rules! unindexed {
                 $crate::iter::ParallelIterator::drive_unindexed($inner, consumer)
             }
 
-            #[inline]
-            fn go_on<C, M: FnOnce() -> C>(
-                self,
-                to: M,
-                folder: Option<C::Folder>,
-            ) -> $crate::plumbing::Went<C::Folder, C::Result>
-            where
-                C: $crate::plumbing::UnindexedConsumer<Self::Item>,
-            {
-                let $own = self;
-                $crate::iter::ParallelIterator::go_on($inner, to, folder)
-            }
+            $crate::plumbing::goes_on! { |$own, to, folder| $crate::iter::ParallelIterator::go_on($inner, to, folder) }
 
             $(fn opt_len(&self) -> Option<usize> {
                 let $me = self;

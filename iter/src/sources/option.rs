@@ -28,20 +28,14 @@ impl<T: Send> ParallelIterator for IntoIter<T> {
         self.drive(consumer)
     }
 
-    #[inline]
-    fn go_on<C, M: FnOnce() -> C>(
-        self,
-        to: M,
-        folder: Option<C::Folder>,
-    ) -> crate::plumbing::Went<C::Folder, C::Result>
-    where
-        C: crate::plumbing::UnindexedConsumer<T>,
-    {
-        let folder = folder.unwrap_or_else(|| to().into_folder());
-        crate::plumbing::Went::Open(match self.value {
-            Some(value) if !folder.full() => folder.consume(value),
-            _ => folder,
-        })
+    crate::plumbing::goes_on! {
+        |it, to, folder| {
+            let folder = folder.unwrap_or_else(|| to().into_folder());
+            crate::plumbing::Went::Open(match it.value {
+                Some(value) if !folder.full() => folder.consume(value),
+                _ => folder,
+            })
+        }
     }
 
     fn opt_len(&self) -> Option<usize> {

@@ -55,17 +55,7 @@ impl<T: RangeInteger> ParallelIterator for Iter<T> {
         T::drive_range(self.range, consumer)
     }
 
-    #[inline]
-    fn go_on<C, M: FnOnce() -> C>(
-        self,
-        to: M,
-        folder: Option<C::Folder>,
-    ) -> crate::plumbing::Went<C::Folder, C::Result>
-    where
-        C: crate::plumbing::UnindexedConsumer<T>,
-    {
-        crate::plumbing::go_on(self, to, folder)
-    }
+    crate::plumbing::goes_on! { |it, to, folder| crate::plumbing::go_on(it, to, folder) }
 
     fn opt_len(&self) -> Option<usize> {
         T::count(&self.range)

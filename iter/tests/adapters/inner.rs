@@ -91,3 +91,32 @@ fn inner_iterators_of_any_length() {
         });
     }
 }
+
+/// A text without characters has a piece, and so has a slice without elements.
+#[test]
+fn inner_pieces_of_nothing() {
+    let texts = ["", "a b", " ", "", "  c", "fork\n\n", "", "d "].repeat(20);
+    for threads in [1, 2, 5] {
+        on(threads, || {
+            let all = || texts.par_iter().copied();
+            let split: Vec<_> = texts.iter().flat_map(|text| text.split(' ')).collect();
+            let found = all().flat_map(|text| text.par_split(' '));
+            assert_eq!(found.clone().collect::<Vec<_>>(), split);
+            assert_eq!(found.count(), split.len());
+            let ends = texts.iter().flat_map(|text| text.split_inclusive(' '));
+            let found = all().flat_map(|text| text.par_split_inclusive(' '));
+            assert!(found.collect::<Vec<_>>().into_iter().eq(ends));
+            let bytes = texts
+                .iter()
+                .flat_map(|text| text.as_bytes().split(|&b| b == b' '));
+            let found = all().flat_map(|text| text.as_bytes().par_split(|&b| b == b' '));
+            assert!(found.collect::<Vec<_>>().into_iter().eq(bytes));
+            let lines = texts
+                .iter()
+                .flat_map(|text| text.lines().flat_map(|line| line.split('-')));
+            let found =
+                all().flat_map(|text| text.par_lines().flat_map(|line| line.par_split('-')));
+            assert!(found.collect::<Vec<_>>().into_iter().eq(lines));
+        });
+    }
+}
