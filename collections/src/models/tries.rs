@@ -264,7 +264,10 @@ fn two_tries_that_leave_the_stem() {
         let other = map.clone();
         let other = super::thread::spawn(move || other.try_add());
         let made = map.try_add() + other.join().unwrap();
-        assert!(made > 0, "each went away, and nobody was in its way");
+        assert!(
+            made > 0,
+            "both gave up, though one thread at most was in the way"
+        );
         assert_eq!(map.read(), 1 + made);
     });
 }
