@@ -149,7 +149,13 @@ const HOUSE: &[Crate] = &[
             &["plumbing::bridge"],
             &["plumbing::fixed"],
             &["plumbing"],
-            &["kit::gather", "kit::attempt", "kit::keep", "kit::sync"],
+            &[
+                "kit::gather",
+                "kit::go_on",
+                "kit::attempt",
+                "kit::keep",
+                "kit::sync",
+            ],
             &["kit"],
             // sorts know nothing of iterators
             &["sort::leaf", "sort::flat"],

@@ -44,7 +44,7 @@ where
         self.base.drive_unindexed(Outer { op, base })
     }
 
-    crate::plumbing::goes_on! { |it, to, folder| go_on(it.base, &it.op, to(), folder) }
+    crate::kit::go_on::goes_on! { |it, to, folder| go_on(it.base, &it.op, to(), folder) }
 }
 
 /// What [`flatten`](ParallelIterator::flatten) returns.
@@ -80,7 +80,7 @@ where
         self.base.drive_unindexed(Outer { op, base })
     }
 
-    crate::plumbing::goes_on! { |it, to, folder| go_on(it.base, &identity::<I::Item>, to(), folder) }
+    crate::kit::go_on::goes_on! { |it, to, folder| go_on(it.base, &identity::<I::Item>, to(), folder) }
 }
 
 /// Runs `outer` behind the items that `folder` has taken.

@@ -391,7 +391,7 @@ macro_rules! each {
                 made
             }
 
-            $crate::plumbing::goes_on! {
+            $crate::kit::go_on::goes_on! {
                 |$adapter, to, folder| {
                     let each = $each;
                     let went = $crate::kit::each::go_on($base, &each, to, folder);

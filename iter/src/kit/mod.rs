@@ -16,6 +16,7 @@ pub(crate) mod accumulate;
 pub(crate) mod attempt;
 pub(crate) mod each;
 pub(crate) mod gather;
+pub(crate) mod go_on;
 pub(crate) mod keep;
 pub(crate) mod reshape;
 pub(crate) mod seed;

@@ -168,7 +168,7 @@ macro_rules! reshape {
                 $crate::plumbing::bridge(self, consumer)
             }
 
-            $crate::plumbing::goes_on! { |it, to, folder| $crate::plumbing::go_on(it, to, folder) }
+            $crate::kit::go_on::goes_on! { |it, to, folder| $crate::plumbing::go_on(it, to, folder) }
 
             fn opt_len(&self) -> Option<usize> {
                 Some($crate::iter::IndexedParallelIterator::len(self))

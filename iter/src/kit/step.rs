@@ -164,7 +164,7 @@ macro_rules! step {
                 $base.drive_unindexed($crate::kit::step::StepConsumer::new(&$step, consumer))
             }
 
-            $crate::plumbing::goes_on! { |$adapter, to, folder| $crate::kit::step::go_on($base, &$step, to, folder) }
+            $crate::kit::go_on::goes_on! { |$adapter, to, folder| $crate::kit::step::go_on($base, &$step, to, folder) }
         }
     };
 }

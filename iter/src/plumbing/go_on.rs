@@ -12,26 +12,6 @@ use super::traits::{
 };
 use crate::iter::ParallelIterator;
 
-/// The method `go_on` of a type: its value, what makes a consumer, and the folder are given these names.
-macro_rules! goes_on {
-    (|$iter:pat_param, $to:ident, $folder:ident| $went:expr) => {
-        #[inline]
-        fn go_on<C, M>(
-            self,
-            $to: M,
-            $folder: Option<C::Folder>,
-        ) -> $crate::plumbing::Went<C::Folder, C::Result>
-        where
-            C: $crate::plumbing::UnindexedConsumer<Self::Item>,
-            M: FnOnce() -> C,
-        {
-            let $iter = self;
-            $went
-        }
-    };
-}
-pub(crate) use goes_on;
-
 /// Runs an iterator of tine, which may be indexed. `to` makes the consumer, if one is needed.
 #[inline]
 pub(crate) fn go_on<I, C>(

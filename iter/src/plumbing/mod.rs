@@ -24,7 +24,7 @@ pub(crate) use fixed::bridge_fixed;
 #[doc(hidden)]
 pub use fixed::{bridge_node, leaf_size, middle};
 pub(crate) use fork::{both, course, crew, enter, halves, open};
-pub(crate) use go_on::{apart, go_on, goes_on};
+pub(crate) use go_on::{apart, go_on};
 pub(crate) use looks::{Looked, Strides, fold, is_under, look};
 pub(crate) use pace::{Pace, Step};
 pub use splits::bridge_unindexed;

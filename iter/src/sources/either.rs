@@ -22,7 +22,7 @@ where
         }
     }
 
-    crate::plumbing::goes_on! {
+    crate::kit::go_on::goes_on! {
         |it, to, folder| match it {
             Left(iter) => iter.go_on(to, folder),
             Right(iter) => iter.go_on(to, folder),

@@ -42,7 +42,7 @@ macro_rules! indexed {
                 $crate::plumbing::bridge(self, consumer)
             }
 
-            $crate::plumbing::goes_on! { |it, to, folder| $crate::plumbing::go_on(it, to, folder) }
+            $crate::kit::go_on::goes_on! { |it, to, folder| $crate::plumbing::go_on(it, to, folder) }
 
             fn opt_len(&self) -> Option<usize> {
                 Some($crate::iter::IndexedParallelIterator::len(self))
@@ -96,7 +96,7 @@ macro_rules! indexed {
                 $crate::iter::ParallelIterator::drive_unindexed($inner, consumer)
             }
 
-            $crate::plumbing::goes_on! { |$own, to, folder| $crate::iter::ParallelIterator::go_on($inner, to, folder) }
+            $crate::kit::go_on::goes_on! { |$own, to, folder| $crate::iter::ParallelIterator::go_on($inner, to, folder) }
 
             fn opt_len(&self) -> Option<usize> {
                 Some($crate::iter::IndexedParallelIterator::len(self))
@@ -189,7 +189,7 @@ macro_rules! unindexed {
                 $crate::sources::stretch::bridge_stretch($stretch, consumer)
             }
 
-            $crate::plumbing::goes_on! { |$own, to, folder| $crate::sources::stretch::stretch_behind($stretch, to, folder) }
+            $crate::kit::go_on::goes_on! { |$own, to, folder| $crate::sources::stretch::stretch_behind($stretch, to, folder) }
         }
     };
     ([$($gen:tt)*] $ty:ty => $item:ty;
@@ -208,7 +208,7 @@ macro_rules! unindexed {
                 $crate::iter::ParallelIterator::drive_unindexed($inner, consumer)
             }
 
-            $crate::plumbing::goes_on! { |$own, to, folder| $crate::iter::ParallelIterator::go_on($inner, to, folder) }
+            $crate::kit::go_on::goes_on! { |$own, to, folder| $crate::iter::ParallelIterator::go_on($inner, to, folder) }
 
             $(fn opt_len(&self) -> Option<usize> {
                 let $me = self;

@@ -28,7 +28,7 @@ impl<T: Send> ParallelIterator for IntoIter<T> {
         self.drive(consumer)
     }
 
-    crate::plumbing::goes_on! {
+    crate::kit::go_on::goes_on! {
         |it, to, folder| {
             let folder = folder.unwrap_or_else(|| to().into_folder());
             crate::plumbing::Went::Open(match it.value {

@@ -55,7 +55,7 @@ impl<T: RangeInteger> ParallelIterator for Iter<T> {
         T::drive_range(self.range, consumer)
     }
 
-    crate::plumbing::goes_on! { |it, to, folder| crate::plumbing::go_on(it, to, folder) }
+    crate::kit::go_on::goes_on! { |it, to, folder| crate::plumbing::go_on(it, to, folder) }
 
     fn opt_len(&self) -> Option<usize> {
         T::count(&self.range)

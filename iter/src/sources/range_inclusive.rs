@@ -79,7 +79,7 @@ impl<T: RangeInteger> ParallelIterator for Iter<T> {
         }
     }
 
-    crate::plumbing::goes_on! { |it, to, folder| crate::plumbing::go_on(it, to, folder) }
+    crate::kit::go_on::goes_on! { |it, to, folder| crate::plumbing::go_on(it, to, folder) }
 
     fn opt_len(&self) -> Option<usize> {
         match self.half_open() {
