@@ -41,7 +41,7 @@ mod view;
 use super::glance::Glance;
 use super::profit::{self, Class};
 use super::site_costs::{self, Entry, Known};
-use super::wakes::Wakes;
+use super::wakes::Spared;
 use crate::base::clock;
 use std::mem::take;
 
@@ -79,14 +79,9 @@ const SHARED: (usize, u64) = (1 << 14, 2_000_000);
 /// time, parts may be shorter, so that each thread may have B parts, but no shorter than a C-th of that time. This
 /// is A, B, C.
 const DEAR_PARTS: (u64, u64, u64) = (4, 8, 8);
-/// The least rest for which a sleeper is woken: this many times as long as it takes to come.
-const LATE: u64 = 3;
 /// In the time that one deep sleeper takes to come, an owner wakes N of them; this is N. For each thread at work, N may
 /// be on their way, if each would come early enough for an Nth of what is offered.
 pub(crate) const AHEAD: usize = 10;
-/// After a loop that woke no thread, a loop that begins within this many times that delay wakes
-/// one.
-const SOON: u64 = 4;
 /// A pool that was seen to be crowded counts as crowded for this many times as long as the look took, but for at
 /// most as many nanoseconds as the second figure says.
 const PAUSE: (u64, u64) = (256, 50_000);
@@ -161,7 +156,7 @@ impl Seed {
             plain: None,
             shared: false,
             probes: false,
-            wakes: None,
+            spared: None,
             crowded: 0,
             content: 0,
             items: 0,
@@ -213,9 +208,8 @@ pub(crate) struct Pace {
     shared: bool,
     /// Whether the first block may be all that is needed, so that nothing is shared before it.
     probes: bool,
-    /// Whether a thread is woken for a rest that would be over soon after it came; `None` until
-    /// that has been asked.
-    wakes: Option<bool>,
+    /// What was said when the loop did without a wake-up; `None` if it did not.
+    spared: Option<Spared>,
     /// Until then, in ticks, the pool counts as crowded; and as one whose threads want no work.
     crowded: u64,
     content: u64,
@@ -613,7 +607,9 @@ impl Pace {
         match view.kept() {
             None => Bare::No,
             Some(_) if !self.has_room(view) => Bare::No,
-            Some(true) if !view.with_wakes(|wakes| self.worth_a_wake(rest / 2, wakes)) => Bare::No,
+            Some(true) if !view.with_wakes(|wakes| wakes.are_worth(rest / 2, &mut self.spared)) => {
+                Bare::No
+            }
             Some(wakes) => Bare::Publish { wakes },
         }
     }
@@ -796,13 +792,13 @@ impl Pace {
             Some(Demand::Awake) => self.is_there(left, view) && self.has_room(view),
             Some(Demand::Asleep { offered }) => {
                 // Each offer is about half of the rest.
-                view.with_wakes(|wakes| self.worth_a_wake(nanos >> offered, wakes))
+                view.with_wakes(|wakes| wakes.are_worth(nanos >> offered, &mut self.spared))
                     && self.has_room(view)
             }
             Some(Demand::Later { offered }) => {
                 // Each offer is about half of the rest.
                 let all = nanos.saturating_mul(1 << offered.min(16));
-                if view.with_wakes(|wakes| self.worth_a_wake(all / AHEAD as u64, wakes))
+                if view.with_wakes(|wakes| wakes.are_worth(all / AHEAD as u64, &mut self.spared))
                     && self.has_room(view)
                 {
                     view.wake_ahead();
@@ -845,17 +841,6 @@ impl Pace {
     /// Whether the pool was crowded a short while before the last block ended.
     fn is_crowded(&self) -> bool {
         self.begun != 0 && self.begun < self.crowded
-    }
-
-    /// Whether work of this many nanoseconds is worth a wake-up.
-    fn worth_a_wake(&mut self, nanos: u64, wakes: &Wakes) -> bool {
-        let delay = wakes.delay();
-        nanos > 5 * wakes.cost()
-            && (nanos > LATE * delay
-                || *self.wakes.get_or_insert_with(|| {
-                    let now = clock::now();
-                    now.saturating_sub(wakes.spare(now)) < clock::ticks(SOON * delay)
-                }))
     }
 }
 

@@ -1,7 +1,8 @@
 //! The pace of loops in a pool that is made up: what it lays out, publishes, and asks.
-use super::{Bare, Demand, Glance, Pace, Step, View, Wakes, clock};
+use super::{Bare, Demand, Glance, Pace, Step, View, clock};
 use crate::base::clock::tests::PRETENDED;
 use crate::pace::site_costs::{self, Entry, Known};
+use crate::pace::wakes::Wakes;
 use std::cell::Cell;
 use std::cmp::Ordering;
 
@@ -120,7 +121,7 @@ fn threads_are_woken_ahead_for_what_is_worth_it() {
     let mut pace = Pace::start(at(0x51_7e2c), 1 << 20, 0, false, false, &view);
     pace.set_kind(0, false);
     view.demand.set(Some(Demand::Later { offered: 4 }));
-    let each = (super::LATE * view.wakes.delay()).max(5 * view.wakes.cost());
+    let each = (crate::pace::wakes::LATE * view.wakes.delay()).max(5 * view.wakes.cost());
     let least = each * super::AHEAD as u64 / 16;
     assert!(!pace.worth_sharing(least - 1, 1 << 20, &view));
     assert_eq!(view.ahead.get(), 0);
