@@ -299,6 +299,7 @@ const HOUSE: &[Crate] = &[
             ],
             &[
                 "vec::slab",
+                "vec::turns",
                 "map::chart",
                 "map::lot",
                 "map::records",

@@ -204,6 +204,8 @@ impl<T> Buckets<T> {
         if place.at == slab.cap() - slab.cap() / 8 {
             self.look_ahead(place);
         }
+        #[cfg(not(loom))]
+        super::turns::pushed(ptr::from_ref(self).cast(), index);
         index
     }
 

@@ -10,6 +10,8 @@ mod par;
 #[cfg(not(loom))]
 mod par_vec;
 mod slab;
+#[cfg(not(loom))]
+mod turns;
 
 #[cfg(not(loom))]
 pub use iter::{IntoIter, Iter, IterMut};

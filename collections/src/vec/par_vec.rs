@@ -16,9 +16,9 @@ use std::thread;
 /// stays valid as long as the vector is borrowed. An index returned by [`push`](Self::push) names
 /// its value for good.
 ///
-/// Threads that push values one by one contend for the next index: eight such threads may be slower
-/// than one thread. Threads that push in blocks ([`pusher`](Self::pusher),
-/// [`extend`](Self::extend), `par_extend` of a `&ParVec`) hardly ever contend.
+/// Threads that push values one by one contend for the next index. Where they do little else, they take turns of some
+/// microseconds, so all of them together push about as fast as one thread. Threads that push in blocks
+/// ([`pusher`](Self::pusher), [`extend`](Self::extend), `par_extend` of a `&ParVec`) hardly ever contend.
 ///
 /// [`iter`](Self::iter) and its parallel twin see the values up to the first that is being pushed
 /// at that moment: all of them, if no push is under way.
@@ -105,7 +105,8 @@ impl<T> ParVec<T> {
         self.buckets.capacity()
     }
 
-    /// Appends a value and returns its index.
+    /// Appends a value and returns its index. Other threads can read the value at once. If many threads push all the time, this
+    /// one may then wait for some microseconds, so that they take turns.
     ///
     /// # Panics
     /// If there are `isize::MAX / 2` values already.

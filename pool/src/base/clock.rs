@@ -32,7 +32,7 @@ pub(crate) fn wall() -> u64 {
 }
 
 /// The number of ticks in this many nanoseconds.
-pub(crate) fn ticks(nanos: u64) -> u64 {
+pub fn ticks(nanos: u64) -> u64 {
     (nanos * per_micro()) / 1000
 }
 

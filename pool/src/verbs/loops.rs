@@ -18,7 +18,7 @@ use std::sync::atomic::AtomicPtr;
 
 pub use super::sites::{Site, Timer, few};
 pub use crate::base::barrier::barrier_everywhere;
-pub use crate::base::clock::micros;
+pub use crate::base::clock::{micros, ticks};
 pub use crate::pace::loop_pace::{Bare, Plain, Step};
 
 /// The pace of one loop on one contiguous piece.
