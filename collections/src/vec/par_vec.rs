@@ -16,9 +16,10 @@ use std::thread;
 /// stays valid as long as the vector is borrowed. An index returned by [`push`](Self::push) names
 /// its value for good.
 ///
-/// Threads that push values one by one contend for the next index. Where they do little else, they take turns of some
-/// microseconds, so all of them together push about as fast as one thread. Threads that push in blocks
-/// ([`pusher`](Self::pusher), [`extend`](Self::extend), `par_extend` of a `&ParVec`) hardly ever contend.
+/// Threads that push values one by one contend for the next index: eight such threads may be slower
+/// than one thread. Two that do little else take turns of some microseconds, and are together about as
+/// fast as one. Threads that push in blocks ([`pusher`](Self::pusher),
+/// [`extend`](Self::extend), `par_extend` of a `&ParVec`) hardly ever contend.
 ///
 /// [`iter`](Self::iter) and its parallel twin see the values up to the first that is being pushed
 /// at that moment: all of them, if no push is under way.
