@@ -73,7 +73,7 @@ thread_local! {
 /// This thread has pushed the value of that index to the vector at that address.
 #[inline]
 pub(super) fn pushed(vec: *const (), index: usize) {
-    if index % STEP == 0 {
+    if index.is_multiple_of(STEP) {
         TURNS.with(|turns| turns.look(vec.addr(), index));
     }
 }
@@ -166,7 +166,7 @@ impl Turns {
                 return None;
             }
         } else if each.is_none()
-            || (self.with.get() != 0 && count % looks != 0)
+            || (self.with.get() != 0 && !count.is_multiple_of(looks))
             || self.without.get() > ticks(far) << 8
         {
             return None;

@@ -489,3 +489,27 @@ fn panic_fuse_in_a_destructor_while_the_thread_unwinds() {
         assert_eq!(seen.into_inner(), 10_000);
     });
 }
+
+/// The pieces that remain after a panic are run on threads that do not unwind.
+#[test]
+fn pieces_after_a_panic_are_on_a_sound_thread() {
+    for threads in [1, 2] {
+        let pool = tine_pool::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        let sound = AtomicUsize::new(0);
+        let item = |i: i32| match i {
+            0 => resume_unwind(Box::new(())),
+            _ => {
+                assert!(!std::thread::panicking());
+                sound.fetch_add(1, Relaxed);
+            }
+        };
+        let each = || (0..64).into_par_iter().with_max_len(1).for_each(item);
+        assert!(catch_unwind(AssertUnwindSafe(|| pool.install(each))).is_err());
+        assert_eq!(sound.load(Relaxed), 63);
+        let bridge = || (0..64).par_bridge().for_each(item);
+        assert!(catch_unwind(AssertUnwindSafe(|| pool.install(bridge))).is_err());
+    }
+}

@@ -88,7 +88,7 @@ impl Settings {
         for name in VARIABLES {
             match std::env::var(name)
                 .ok()
-                .and_then(|v| v.trim().parse::<usize>().ok())
+                .and_then(|v| v.parse::<usize>().ok())
             {
                 // Zero asks for the default, and overrides the variables of lesser rank.
                 Some(0) => break,

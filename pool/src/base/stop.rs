@@ -786,12 +786,6 @@ pub(crate) fn set_aside(chain: Option<&Chain>, first: &Payload, second: Payload)
     keep(chain.filter(|_| is_end(first)), second);
 }
 
-/// [`set_aside`] where the first one unwinds the calling thread.
-pub(crate) fn set_aside_here(second: Payload) {
-    let chain = PANIC.get().ending.then(innermost).flatten();
-    keep(chain.as_ref(), second);
-}
-
 /// Keeps a panic of the user's in `chain`, unless there is one.
 fn keep(chain: Option<&Chain>, payload: Payload) {
     let beside = match chain {

@@ -7,7 +7,7 @@
 use super::pool::{self, ThreadPool};
 use crate::base::clock;
 use crate::base::stop;
-use crate::base::unwind;
+use crate::base::unwind::{self, Payload};
 use crate::pace::join_pace::{self, Offer, Push};
 use crate::pace::join_trial::{self, Call, Ended};
 use crate::pace::site_costs;
@@ -249,10 +249,12 @@ where
     B: FnOnce(bool) -> RB + Send,
     RB: Send,
 {
-    // The job must not outlive its frame: if `a` panics, the job is taken back or waited for.
-    let guard = TakeBack { nested, depth, job };
-    let ra = a();
-    (ra, end::<PART, _, _>(guard))
+    // The job must not outlive its frame. And it must not run while this thread unwinds: its closure would see that
+    // (`thread::panicking`), and a panic of its own would poison no lock.
+    match unwind::catch(a) {
+        Ok(ra) => (ra, end::<PART, _, _>(nested, depth, job)),
+        Err(panic) => first_panicked(nested, depth, job, panic),
+    }
 }
 
 /// The address by which the ledger knows the joins of these closures.
@@ -465,27 +467,30 @@ where
     };
     let course = place.map_or(ptr::null_mut(), |(nested, _)| nested.course());
     let job = StackJob::new(part(course));
-    // If `a` panics, the job is taken back or waited for, so that it does not outlive its frame.
-    let guard = place.map(|(nested, depth)| {
+    if let Some((nested, depth)) = place {
         if weight.is_some() {
             nested.weights().set(depth, weight);
         }
         nested.push(depth, job.erase());
-        let job = &job;
-        TakeBack { nested, depth, job }
-    });
+    }
     if open {
         open_all();
     }
-    let ra = a();
-    if let Some(guard) = guard {
-        // If a panic skips this, a thief may guess wrongly.
-        if weight.is_some() {
-            guard.nested.weights().set(guard.depth, None);
-        }
-        end::<true, _, _>(guard);
+    // As in `finish`.
+    let Some((nested, depth)) = place else {
+        return a();
+    };
+    let first = unwind::catch(a);
+    if weight.is_some() {
+        nested.weights().set(depth, None);
     }
-    ra
+    match first {
+        Ok(ra) => {
+            end::<true, _, _>(nested, depth, &job);
+            ra
+        }
+        Err(panic) => first_panicked(nested, depth, &job, panic),
+    }
 }
 
 /// The place for a push where the front shows no room. Under a token the front shows none even if
@@ -500,12 +505,11 @@ fn look_for_room(frame: &()) -> Option<(&Nested, usize)> {
 
 /// The end of a join whose first half has ended.
 #[inline(always)]
-fn end<const PART: bool, B, RB>(guard: TakeBack<'_, B, RB>) -> RB
+fn end<const PART: bool, B, RB>(nested: &Nested, depth: usize, job: &StackJob<B, RB>) -> RB
 where
     B: FnOnce(bool) -> RB + Send,
     RB: Send,
 {
-    let TakeBack { nested, depth, job } = *std::mem::ManuallyDrop::new(guard);
     if let Pop::Mine = nested.pop(depth) {
         // SAFETY: popped, so no other thread has it or ever will.
         let b = unsafe { job.take_body() };
@@ -562,7 +566,7 @@ where
 fn wait_for_result<const PART: bool, B, RB>(
     depth: usize,
     job: &StackJob<B, RB>,
-) -> Result<RB, unwind::Payload>
+) -> Result<RB, Payload>
 where
     B: FnOnce(bool) -> RB + Send,
     RB: Send,
@@ -588,45 +592,31 @@ fn wait_until_done(depth: usize, what: &dyn Wait) {
     });
 }
 
-/// Dropped only when the first closure panics.
-struct TakeBack<'a, F: FnOnce(bool) -> R + Send, R: Send> {
-    nested: &'a Nested,
-    depth: usize,
-    job: &'a StackJob<F, R>,
-}
-
-impl<F: FnOnce(bool) -> R + Send, R: Send> Drop for TakeBack<'_, F, R> {
-    // Inlined, so that the three fields need not be kept in memory.
-    #[inline(always)]
-    fn drop(&mut self) {
-        take_back(self.nested, self.depth, self.job);
-    }
-}
-
 /// The first closure has panicked: runs the second or waits for it, and drops its result.
 #[cold]
 #[inline(never)]
-fn take_back<F, R>(nested: &Nested, depth: usize, job: &StackJob<F, R>)
+fn first_panicked<F, R>(nested: &Nested, depth: usize, job: &StackJob<F, R>, panic: Payload) -> !
 where
     F: FnOnce(bool) -> R + Send,
     R: Send,
 {
+    let chain = stop::innermost();
+    let set_aside = |second| stop::set_aside(chain.as_ref(), &panic, second);
     let result = if let Pop::Mine = nested.pop(depth) {
         // SAFETY: popped, so no other thread has it or ever will.
         let body = unsafe { job.take_body() };
         if stop::is_under() && stop::requested() {
             // Like a task that has not begun.
-            if let Err(panic) = unwind::catch(|| drop(body)) {
-                stop::set_aside_here(panic);
-            }
-            return;
+            unwind::catch(|| drop(body)).map(|()| None)
+        } else {
+            unwind::catch(|| body(false)).map(Some)
         }
-        unwind::catch(|| body(false))
     } else {
-        wait_for_result::<false, _, _>(depth, job)
+        wait_for_result::<false, _, _>(depth, job).map(Some)
     };
-    // Dropping the result of the second closure must not cause a second panic on top of the current one.
-    if let Err(panic) = unwind::catch(|| drop(result.map_err(stop::set_aside_here))) {
-        stop::set_aside_here(panic);
+    // Dropping the result of the second closure must not hide the first panic.
+    if let Err(second) = unwind::catch(|| drop(result.map_err(set_aside))) {
+        set_aside(second);
     }
+    stop::resume(panic)
 }

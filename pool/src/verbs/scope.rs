@@ -525,7 +525,11 @@ impl<'scope> Base<'scope> {
         self.caught(|| {
             if under.is_some() && stop::ends_here() {
                 drop(task.wake());
-                return stop::check();
+                // One panic is enough to end the scope. Relaxed: a second one is only dropped.
+                if self.panic.load(Ordering::Relaxed).is_null() {
+                    stop::check();
+                }
+                return;
             }
             call(task.wake());
         });
