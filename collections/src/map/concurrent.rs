@@ -54,7 +54,7 @@ use std::mem;
 /// ease porting.
 ///
 /// If code enters the same map again from inside, and one of the two accesses writes, it **panics**
-/// at once, in every build, instead of deadlocking. Reading inside a read is fine. Two threads can
+/// at once, in every build, instead of deadlocking. Reading inside a read is fine, on the same thread. Two threads can
 /// still lock two *different* maps in opposite orders: as with any two locks, agree on an order.
 ///
 /// # Panics in user code

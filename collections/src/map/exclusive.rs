@@ -45,6 +45,15 @@ impl fmt::Display for TryReserveError {
 
 impl Error for TryReserveError {}
 
+/// Room for more entries than this is first asked for as a whole.
+const GREAT: usize = 1 << 20;
+
+/// Whether the system would grant memory for that number of values and a byte for each.
+fn is_granted<T>(values: usize) -> bool {
+    let bytes = values.saturating_mul(mem::size_of::<T>() + 1);
+    Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
+}
+
 impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// The value of `key`, to change. Takes no lock.
     ///
@@ -64,6 +73,38 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         table
             .find_mut(hash, |(k, _)| k.borrow() == key)
             .map(|(_, value)| value)
+    }
+
+    /// Inserts the value, or puts it into that of an equal key. Takes no lock.
+    pub(crate) fn merge_mut(&mut self, key: K, value: V, merge: impl FnOnce(&mut V, V)) {
+        let hash = self.hash(&key);
+        let hasher = &self.hasher;
+        let rehash = |(k, _): &(K, V)| hasher.hash_one(k);
+        let (table, chart) = self.shards.table_mut(hash);
+        match make_room(table, rehash) {
+            true => chart.draw(table),
+            false => chart.check(table),
+        }
+        match table.entry(hash, |(k, _)| *k == key, rehash) {
+            Slot::Occupied(slot) => merge(&mut slot.into_mut().1, value),
+            Slot::Vacant(slot) => {
+                slot.insert((key, value));
+            }
+        }
+    }
+
+    /// About `more` entries come, unless keys repeat or the number is a lie. Makes room for some of them if the map has fewer, as
+    /// far as the memory is not refused. Does not divide the map.
+    pub(crate) fn expect(&mut self, more: usize) {
+        let more = match self.shards.stem_mut() {
+            Some(_) => more.min(CROWD),
+            None => more,
+        };
+        let len: usize = self.shards.tables_mut().iter().map(|t| t.len()).sum();
+        if more > len {
+            let all = if len == 0 { more } else { more.div_ceil(2) };
+            let _ = self.try_reserve(all);
+        }
     }
 
     /// As [`insert`](Self::insert), without a lock.
@@ -134,6 +175,10 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
         } else {
             additional / count + additional / count / 8 + 8
         };
+        // The system may grant each part, and not the whole.
+        if each > GREAT / count && !is_granted::<(K, V)>(each.saturating_mul(count)) {
+            return Err(TryReserveError { overflow: false });
+        }
         let made = tables.iter_mut().try_for_each(|table| {
             let refused = |why| match why {
                 hashbrown::TryReserveError::CapacityOverflow => TryReserveError::overflow(),
@@ -198,6 +243,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
 impl<K: Eq + Hash, V, S: BuildHasher> Extend<(K, V)> for ParHashMap<K, V, S> {
     fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, pairs: I) {
         let mut pairs = pairs.into_iter();
+        self.expect(pairs.size_hint().0);
         if pairs.size_hint().0 > CROWD {
             // Keys may repeat, and the hint may lie: shards are made once the entries are there.
             while self
@@ -212,6 +258,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> Extend<(K, V)> for ParHashMap<K, V, S> {
             }
             let hasher = &self.hasher;
             self.shards.widen(|(key, _): &(K, V)| hasher.hash_one(key));
+            self.expect(pairs.size_hint().0);
         }
         for (key, value) in pairs {
             self.insert_mut(key, value);

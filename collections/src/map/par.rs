@@ -15,6 +15,9 @@ use std::mem;
 use tine_iter::iter::plumbing::{Folder, UnindexedConsumer, UnindexedProducer, bridge_unindexed};
 use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
 
+/// A map with no more entries than this is merged into another by one thread.
+const FEW: usize = 1 << 17;
+
 /// A table that a walk is made of.
 pub(crate) trait Cells: Send {
     type Item: Send;
@@ -357,6 +360,13 @@ impl<K: Send, V: Send, S> ParHashMap<K, V, S> {
         K: Eq + Hash,
         S: BuildHasher + Sync,
     {
+        if other.len() <= FEW {
+            self.expect(other.len());
+            for (key, value) in other {
+                self.merge_mut(key, value, &merge);
+            }
+            return;
+        }
         // Hashers may differ, so a shard of one map may not be a shard of the other. The entries
         // are scattered anew by this map's hasher.
         self.absorb(other.into_par_iter(), &merge);
