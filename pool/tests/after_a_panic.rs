@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use tine_pool::{StopToken, ThreadPool, ThreadPoolBuilder, join, with_token};
 
@@ -38,7 +38,13 @@ fn the_second_half_of_a_join_is_on_a_sound_thread() {
         }
         assert_eq!(sound.into_inner(), 20 * (1 + 2 + 2));
     }
-    assert!(panics(|| join(boom, || assert!(!thread::panicking()))));
+    let unsound = AtomicBool::new(false);
+    assert!(panics(|| {
+        join(boom, || {
+            unsound.store(thread::panicking(), Ordering::Relaxed)
+        })
+    }));
+    assert!(!unsound.into_inner());
 }
 
 /// Not even in a recursion so deep that halves are no longer laid out.

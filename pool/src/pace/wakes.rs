@@ -213,6 +213,7 @@ mod tests {
         assert_eq!(woken(&wakes, 40_000, every(41_000)), [287_000, 574_000]);
         let wakes = Wakes::new();
         assert!(woken(&wakes, 40_000, every(61_000)).is_empty(), "pauses");
+        let wakes = Wakes::new();
         assert!(woken(&wakes, 15_000, every(16_000)).is_empty(), "short");
     }
 
