@@ -86,10 +86,13 @@ impl Settings {
     fn threads_by_default(&self) -> usize {
         const VARIABLES: [&str; 3] = ["TINE_NUM_THREADS", "RAYON_NUM_THREADS", "RAYON_RS_NUM_CPUS"];
         for name in VARIABLES {
-            match std::env::var(name)
-                .ok()
-                .and_then(|v| v.parse::<usize>().ok())
-            {
+            // Spaces are forgiven, but not in rayon's variables, since rayon ignores such a value.
+            let value = std::env::var(name).unwrap_or_default();
+            let number = match name {
+                "TINE_NUM_THREADS" => value.trim(),
+                _ => &value,
+            };
+            match number.parse::<usize>().ok() {
                 // Zero asks for the default, and overrides the variables of lesser rank.
                 Some(0) => break,
                 Some(n) => return n,
