@@ -335,7 +335,7 @@ const HOUSE: &[Crate] = &[
                 "map::opened",
                 "map::par",
             ],
-            &["vec::par", "map::frozen", "map::held"],
+            &["vec::par", "map::frozen", "map::held", "map::merge"],
             &["map::read_map"],
             &["vec", "map"],
             &["collect", "set", "group::tally::merging"],

@@ -5,15 +5,14 @@
 use crate::foresight::Foresight;
 use crate::gather::{Lists, Run, heaps};
 use crate::latest::{Latest, SPARE};
-use crate::map::table::{grow, make_room};
-use crate::map::{FrozenMap, ParHashMap};
+use crate::map::table::grow;
+use crate::map::{FrozenMap, ParHashMap, put};
 use crate::partition::{List, par_map, transpose};
 use crate::parts::breadth;
 use crate::tag::{Tag, is_cheap};
 use crate::thinned::Thinned;
 use crate::tried::tried;
 use hashbrown::HashTable;
-use hashbrown::hash_table::Entry as Slot;
 use std::hash::{BuildHasher, Hash};
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -76,13 +75,8 @@ where
                     self.shards.survey();
                 }
                 None => {
-                    for pair in fresh {
-                        let hash = hasher.hash_one(&pair.0);
-                        let (table, chart) = self.shards.table_mut(hash);
-                        match put(table, hash, pair, hasher, merge) {
-                            true => chart.draw(table),
-                            false => chart.check(table),
-                        }
+                    for (key, value) in fresh {
+                        self.merge_mut(key, value, merge);
                     }
                 }
             },
@@ -151,24 +145,6 @@ fn fill<G: Tag, K: Eq + Hash, V, S: BuildHasher>(
             foresight.step(table, rehash);
         });
     }
-}
-
-/// Inserts one pair, or merges it with the one that is there. Says whether the table has moved.
-#[inline]
-fn put<K: Eq + Hash, V, S: BuildHasher>(
-    table: &mut HashTable<(K, V)>,
-    hash: u64,
-    (key, value): (K, V),
-    hasher: &S,
-    merge: &impl Fn(&mut V, V),
-) -> bool {
-    let rehash = |(k, _): &(K, V)| hasher.hash_one(k);
-    let has_moved = make_room(table, rehash);
-    match table.entry(hash, |(k, _)| *k == key, rehash) {
-        Slot::Occupied(slot) => merge(&mut slot.into_mut().1, value),
-        Slot::Vacant(slot) => drop(slot.insert((key, value))),
-    }
-    has_moved
 }
 
 /// Of several pairs with the same key the last counts, as when collecting in order.

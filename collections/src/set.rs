@@ -50,7 +50,7 @@ impl<T> ParHashSet<T> {
     /// An empty set with room for `capacity` items, divided evenly among its shards.
     ///
     /// # Panics
-    /// If that many items cannot be addressed.
+    /// If that many items cannot be addressed, or memory for more than a million is refused.
     ///
     /// ```
     /// # use tine::ParHashSet;
@@ -81,7 +81,7 @@ impl<T, S> ParHashSet<T, S> {
     /// An empty set with room for `capacity` items that hashes by `hasher`.
     ///
     /// # Panics
-    /// If that many items cannot be addressed.
+    /// If that many items cannot be addressed, or memory for more than a million is refused.
     ///
     /// ```
     /// # use tine::ParHashSet;

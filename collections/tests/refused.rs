@@ -1,5 +1,6 @@
-//! The system grants the barrier to readers, and refuses it to the first writer: because of a filter that the
-//! program has set up in between. In a separate process, since a filter stays.
+//! What the system refuses. It grants the barrier to readers, and refuses it to the first writer, because of a filter that
+//! the program has set up in between. And it grants part of the memory that a map asks for. In separate processes, since
+//! filters and limits stay.
 #![cfg(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64"),
@@ -96,16 +97,66 @@ fn a_barrier_that_is_refused_is_said() {
     if env::var_os(CHILD).is_some() {
         return child();
     }
+    run_again("a_barrier_that_is_refused_is_said");
+}
+
+/// Runs this test in a process of its own.
+fn run_again(test: &str) {
     let me = env::current_exe().unwrap();
     let child = Command::new(me)
-        .args([
-            "--exact",
-            "a_barrier_that_is_refused_is_said",
-            "--nocapture",
-        ])
+        .args(["--exact", test, "--nocapture"])
         .env(CHILD, "1")
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&child.stderr);
     assert!(child.status.success(), "{said}");
+    let said = String::from_utf8_lossy(&child.stdout);
+    assert!(said.contains("1 passed"), "no such test: {test}");
+}
+
+/// The process may use this many more bytes.
+fn allow(bytes: usize) {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: usize = pages.split(' ').next().unwrap().parse().unwrap();
+    // SAFETY: the call takes a number only.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+    let limit = libc::rlimit {
+        rlim_cur: (pages * page + bytes) as libc::rlim_t,
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    // SAFETY: reads the limit, which lives across the call.
+    let failed = unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) };
+    assert_eq!(failed, 0);
+}
+
+/// Room for 12 million entries takes 285 MB, of which the process gets a part. (The allocator of a thread has up to 64 MB beforehand.)
+fn child_without_memory() {
+    const MANY: usize = 12_000_000;
+    let make = |len: u64| {
+        let map = ParHashMap::<u64, u64>::new();
+        (0..len).for_each(|n| _ = map.insert(n, n));
+        map
+    };
+    let (mut few, mut many) = (make(1_500), make(10_000));
+    let capacities = (few.capacity(), many.capacity());
+    allow(150 << 20);
+    for map in [&mut few, &mut many] {
+        let refused = map.try_reserve(MANY).unwrap_err();
+        assert_eq!(refused.to_string(), "the system refused the memory");
+    }
+    // Not even a part of it was taken.
+    assert_eq!((few.capacity(), many.capacity()), capacities);
+    let made = catch_unwind(|| ParHashMap::<u64, u64>::with_capacity(MANY));
+    assert!(made.is_err());
+    few.try_reserve(MANY / 10).unwrap();
+    many.try_reserve(MANY / 10).unwrap();
+}
+
+#[test]
+#[cfg(not(tine_asan))]
+fn memory_that_is_refused_is_said() {
+    if env::var_os(CHILD).is_some() {
+        return child_without_memory();
+    }
+    run_again("memory_that_is_refused_is_said");
 }

@@ -136,7 +136,7 @@ impl<K, V> ParHashMap<K, V> {
     /// An empty map with room for `capacity` entries, divided evenly among its shards.
     ///
     /// # Panics
-    /// If that many entries cannot be addressed.
+    /// If that many entries cannot be addressed, or memory for more than a million is refused.
     ///
     /// ```
     /// # use tine::ParHashMap;
@@ -168,7 +168,7 @@ impl<K, V, S> ParHashMap<K, V, S> {
     /// An empty map with room for `capacity` entries that hashes by `hasher`.
     ///
     /// # Panics
-    /// If that many entries cannot be addressed.
+    /// If that many entries cannot be addressed, or memory for more than a million is refused.
     ///
     /// ```
     /// # use tine::ParHashMap;

@@ -3,8 +3,10 @@
 #![forbid(unsafe_code)]
 
 use super::concurrent::ParHashMap;
-use super::shard::{CROWD, is_addressable};
+use super::shard::{CROWD, is_granted, share_of};
 use super::table::{grow, make_room};
+use crate::parts::breadth;
+use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 use std::borrow::Borrow;
 use std::error::Error;
@@ -45,13 +47,22 @@ impl fmt::Display for TryReserveError {
 
 impl Error for TryReserveError {}
 
-/// Room for more entries than this is first asked for as a whole.
-const GREAT: usize = 1 << 20;
-
-/// Whether the system would grant memory for that number of values and a byte for each.
-fn is_granted<T>(values: usize) -> bool {
-    let bytes = values.saturating_mul(mem::size_of::<T>() + 1);
-    Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
+/// Inserts one pair, or merges it with the one that is there. Says whether the table has moved.
+#[inline]
+pub(crate) fn put<K: Eq + Hash, V, S: BuildHasher>(
+    table: &mut HashTable<(K, V)>,
+    hash: u64,
+    (key, value): (K, V),
+    hasher: &S,
+    merge: impl FnOnce(&mut V, V),
+) -> bool {
+    let rehash = |(k, _): &(K, V)| hasher.hash_one(k);
+    let has_moved = make_room(table, rehash);
+    match table.entry(hash, |(k, _)| *k == key, rehash) {
+        Slot::Occupied(slot) => merge(&mut slot.into_mut().1, value),
+        Slot::Vacant(slot) => _ = slot.insert((key, value)),
+    }
+    has_moved
 }
 
 impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
@@ -75,58 +86,37 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
             .map(|(_, value)| value)
     }
 
-    /// Inserts the value, or puts it into that of an equal key. Takes no lock.
+    /// Inserts the value, or merges it into that of an equal key. Takes no lock.
     pub(crate) fn merge_mut(&mut self, key: K, value: V, merge: impl FnOnce(&mut V, V)) {
         let hash = self.hash(&key);
-        let hasher = &self.hasher;
-        let rehash = |(k, _): &(K, V)| hasher.hash_one(k);
         let (table, chart) = self.shards.table_mut(hash);
-        match make_room(table, rehash) {
+        match put(table, hash, (key, value), &self.hasher, merge) {
             true => chart.draw(table),
             false => chart.check(table),
-        }
-        match table.entry(hash, |(k, _)| *k == key, rehash) {
-            Slot::Occupied(slot) => merge(&mut slot.into_mut().1, value),
-            Slot::Vacant(slot) => {
-                slot.insert((key, value));
-            }
-        }
-    }
-
-    /// About `more` entries come, unless keys repeat or the number is a lie. Makes room for some of them if the map has fewer, as
-    /// far as the memory is not refused. Does not divide the map.
-    pub(crate) fn expect(&mut self, more: usize) {
-        let more = match self.shards.stem_mut() {
-            Some(_) => more.min(CROWD),
-            None => more,
-        };
-        let len: usize = self.shards.tables_mut().iter().map(|t| t.len()).sum();
-        if more > len {
-            let all = if len == 0 { more } else { more.div_ceil(2) };
-            let _ = self.try_reserve(all);
         }
     }
 
     /// As [`insert`](Self::insert), without a lock.
     pub(crate) fn insert_mut(&mut self, key: K, value: V) -> Option<V> {
-        let hash = self.hash(&key);
-        let hasher = &self.hasher;
-        let rehash = |(k, _): &(K, V)| hasher.hash_one(k);
-        let (table, chart) = self.shards.table_mut(hash);
-        match make_room(table, rehash) {
-            true => chart.draw(table),
-            false => chart.check(table),
-        }
-        match table.entry(hash, |(k, _)| *k == key, rehash) {
-            Slot::Occupied(slot) => {
-                let old = mem::replace(&mut slot.into_mut().1, value);
-                drop(key);
-                Some(old)
+        let mut old = None;
+        self.merge_mut(key, value, |have, new| old = Some(mem::replace(have, new)));
+        old
+    }
+
+    /// About `more` entries come, unless keys repeat or the number is a lie. Makes room for some of them if the map has fewer, as
+    /// far as the memory is not refused. Does not divide the map.
+    pub(crate) fn expect(&mut self, more: usize) {
+        let (more, len) = match self.shards.stem_mut() {
+            Some(stem) => (more.min(CROWD), stem.len()),
+            None if more <= CROWD => return,
+            None => {
+                let tables = self.shards.tables_mut();
+                (more, tables.iter().map(|table| table.len()).sum())
             }
-            Slot::Vacant(slot) => {
-                slot.insert((key, value));
-                None
-            }
+        };
+        if more > len {
+            let all = if len == 0 { more } else { more.div_ceil(2) };
+            let _ = self.try_reserve(all);
         }
     }
 
@@ -160,25 +150,29 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// assert!(map.try_reserve(100).is_ok());
     /// ```
     pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
+        let count = match self.shards.stem_mut() {
+            Some(_) if additional <= CROWD => 1,
+            _ => breadth(),
+        };
+        let each = match count {
+            1 => additional,
+            _ => share_of(additional, count),
+        };
+        let tables = self.shards.tables_mut();
+        if count > 1 && !tables.iter().all(|t| t.capacity() - t.len() >= each) {
+            let len: usize = tables.iter().map(|table| table.len()).sum();
+            match is_granted::<(K, V)>(each.saturating_add(len / count), count) {
+                None => return Err(TryReserveError::overflow()),
+                Some(false) => return Err(TryReserveError { overflow: false }),
+                Some(true) => {}
+            }
+        }
         let hasher = &self.hasher;
         let rehash = |(k, _): &(K, V)| hasher.hash_one(k);
-        if additional > CROWD && !self.shards.is_wide() {
-            if !is_addressable::<(K, V)>(additional) {
-                return Err(TryReserveError::overflow());
-            }
+        if count > 1 {
             self.shards.widen(rehash);
         }
         let mut tables = self.shards.tables_mut();
-        let count = tables.len();
-        let each = if count == 1 {
-            additional
-        } else {
-            additional / count + additional / count / 8 + 8
-        };
-        // The system may grant each part, and not the whole.
-        if each > GREAT / count && !is_granted::<(K, V)>(each.saturating_mul(count)) {
-            return Err(TryReserveError { overflow: false });
-        }
         let made = tables.iter_mut().try_for_each(|table| {
             let refused = |why| match why {
                 hashbrown::TryReserveError::CapacityOverflow => TryReserveError::overflow(),
@@ -246,6 +240,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> Extend<(K, V)> for ParHashMap<K, V, S> {
         self.expect(pairs.size_hint().0);
         if pairs.size_hint().0 > CROWD {
             // Keys may repeat, and the hint may lie: shards are made once the entries are there.
+            let mut repeated = 0;
             while self
                 .shards
                 .stem_mut()
@@ -254,11 +249,13 @@ impl<K: Eq + Hash, V, S: BuildHasher> Extend<(K, V)> for ParHashMap<K, V, S> {
                 let Some((key, value)) = pairs.next() else {
                     return;
                 };
-                self.insert_mut(key, value);
+                repeated += usize::from(self.insert_mut(key, value).is_some());
             }
             let hasher = &self.hasher;
             self.shards.widen(|(key, _): &(K, V)| hasher.hash_one(key));
-            self.expect(pairs.size_hint().0);
+            if repeated < CROWD {
+                self.expect(pairs.size_hint().0);
+            }
         }
         for (key, value) in pairs {
             self.insert_mut(key, value);

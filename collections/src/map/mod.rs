@@ -1,7 +1,7 @@
 //! A hash map that many threads change at once.
 //!
 //! The type and the methods with `&self` are in `concurrent`, those with `&mut self` in `exclusive`, and the
-//! parallel ones in `par`. Guards and lazy entries are in `entry`, and the keys of these in `given`; entries that
+//! parallel ones in `par` and `merge`. Guards and lazy entries are in `entry`, and the keys of these in `given`; entries that
 //! keep the lock are in `held`. `opened` is a map that joins look up through `&mut`. `frozen` is a map that is only
 //! read. `read_map` is read without locks and changed by publishing: `published` holds one of its tables, by
 //! `hazard`.
@@ -26,6 +26,7 @@ mod held;
 mod iter;
 pub(crate) mod lock;
 mod lot;
+mod merge;
 pub(crate) mod opened;
 mod par;
 mod published;
@@ -38,6 +39,7 @@ pub(crate) mod table;
 pub use concurrent::{Change, ParHashMap};
 pub use entry::{Busy, Entry, EntryRef, Ref, RefMut};
 pub use exclusive::TryReserveError;
+pub(crate) use exclusive::put;
 pub use frozen::{FrozenIter, FrozenMap};
 pub use given::{Borrowed, Given, Owned};
 pub use held::{LockedEntry, OccupiedEntry, VacantEntry};

@@ -1,4 +1,4 @@
-//! Walking, emptying and merging an owned map in parallel.
+//! Walking and emptying an owned map in parallel.
 //!
 //! A walk is a list of tables, and is split like any list. If a single table must be split further,
 //! it becomes a list of its entries.
@@ -10,13 +10,9 @@ use crate::farewell::drop_shared;
 use crate::partition::par_map;
 use hashbrown::{HashTable, hash_table};
 use std::fmt;
-use std::hash::{BuildHasher, Hash};
 use std::mem;
 use tine_iter::iter::plumbing::{Folder, UnindexedConsumer, UnindexedProducer, bridge_unindexed};
 use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
-
-/// A map with no more entries than this is merged into another by one thread.
-const FEW: usize = 1 << 17;
 
 /// A table that a walk is made of.
 pub(crate) trait Cells: Send {
@@ -341,35 +337,6 @@ impl<K: Send, V: Send, S> ParHashMap<K, V, S> {
     /// ```
     pub fn par_clear(&mut self) {
         drop_shared(self.shards.tables_mut());
-    }
-
-    /// Moves the entries of `other` into this map, shards in parallel. If both maps have a key,
-    /// `merge` puts both values into one: its first argument is this map's, which stays.
-    ///
-    /// ```
-    /// # use tine::ParHashMap;
-    /// let mut stock = ParHashMap::from([("pen", 3), ("ink", 1)]);
-    /// stock.par_merge_with(ParHashMap::from([("pen", 4), ("nib", 9)]), |have, more| *have += more);
-    /// assert_eq!(stock, ParHashMap::from([("pen", 7), ("ink", 1), ("nib", 9)]));
-    /// ```
-    pub fn par_merge_with<Z>(
-        &mut self,
-        other: ParHashMap<K, V, Z>,
-        merge: impl Fn(&mut V, V) + Sync,
-    ) where
-        K: Eq + Hash,
-        S: BuildHasher + Sync,
-    {
-        if other.len() <= FEW {
-            self.expect(other.len());
-            for (key, value) in other {
-                self.merge_mut(key, value, &merge);
-            }
-            return;
-        }
-        // Hashers may differ, so a shard of one map may not be a shard of the other. The entries
-        // are scattered anew by this map's hasher.
-        self.absorb(other.into_par_iter(), &merge);
     }
 }
 

@@ -185,14 +185,26 @@ impl<T> DerefMut for Writing<'_, T> {
     }
 }
 
-/// Whether one table of this many entries could be addressed. The shards of a map are smaller, so
-/// none of them would show it.
-pub(crate) fn is_addressable<T>(capacity: usize) -> bool {
+/// Room for each of `count` shards, if they get that many entries. The parts of a random whole differ in size: an eighth above
+/// the mean is enough.
+pub(crate) fn share_of(entries: usize, count: usize) -> usize {
+    entries / count + entries / count / 8 + 8
+}
+
+/// If shards ask for room for more entries than this, they first ask for all of it at once: the system may grant each part,
+/// and not the whole.
+const GREAT: usize = 1 << 20;
+
+/// Whether the system would grant `count` tables with `each` entries, or `None` if they could not be addressed.
+pub(crate) fn is_granted<T>(each: usize, count: usize) -> Option<bool> {
     // A table is no more than seven eighths full, and has a byte for each bucket.
-    let buckets = capacity.checked_mul(8).map(|eighths| eighths / 7);
-    let buckets = buckets.and_then(usize::checked_next_power_of_two);
-    let bytes = buckets.and_then(|buckets| buckets.checked_mul(mem::size_of::<T>() + 1));
-    bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok())
+    let buckets = each.checked_mul(8).map(|eighths| eighths / 7);
+    let buckets = buckets.and_then(usize::checked_next_power_of_two)?;
+    let bytes = buckets.checked_mul(mem::size_of::<T>() + 1);
+    let bytes = bytes.and_then(|bytes| bytes.checked_mul(count))?;
+    let bytes = isize::try_from(bytes).ok()?.unsigned_abs();
+    let is_small = each <= GREAT / count;
+    Some(is_small || Vec::<u8>::new().try_reserve_exact(bytes).is_ok())
 }
 
 impl<T> Shards<T> {
@@ -237,10 +249,12 @@ impl<T> Shards<T> {
         if capacity <= CROWD {
             return Self::from_stem(HashTable::with_capacity(capacity));
         }
-        assert!(is_addressable::<T>(capacity), "capacity overflow");
-        // The parts of a random whole differ in size: an eighth above the mean is enough.
-        let each = capacity / breadth() + capacity / breadth() / 8 + 8;
-        Self::from_tables((0..breadth()).map(|_| HashTable::with_capacity(each)))
+        let each = share_of(capacity, breadth());
+        match is_granted::<T>(each, breadth()) {
+            None => panic!("capacity overflow"),
+            Some(false) => panic!("no memory for the entries"),
+            Some(true) => Self::from_tables((0..breadth()).map(|_| HashTable::with_capacity(each))),
+        }
     }
 
     fn id(&self) -> usize {

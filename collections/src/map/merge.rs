@@ -1,0 +1,87 @@
+//! Merging an owned map into another.
+//!
+//! A large map is scattered anew among the shards, by all threads. The entries of a small one are merged one by one, which is
+//! ten times as quick where little is done for each. If that turns out to be dear, what is left is given to all threads.
+#![forbid(unsafe_code)]
+
+use super::concurrent::ParHashMap;
+use super::exclusive::put;
+use crate::partition::par_map;
+use crate::parts::{breadth, part_of};
+use std::hash::{BuildHasher, Hash};
+use std::iter;
+use tine_iter::iter::IntoParallelIterator;
+use tine_pool::loops::{check, look, now, ticks};
+
+/// A map with no more entries than this is small.
+const FEW: usize = 1 << 17;
+/// An entry is dear if it takes A nanoseconds. A delay of B is none of its doing, and less than C is not worth other threads.
+const DEAR: (u64, u64, u64) = (1_000, 20_000, 200_000);
+/// The clock is read after each entry at first, and then after N of them.
+const BATCH: usize = 64;
+
+impl<K: Eq + Hash + Send, V: Send, S: BuildHasher + Sync> ParHashMap<K, V, S> {
+    /// Moves the entries of `other` into this map, shards in parallel. If both maps have a key,
+    /// `merge` puts both values into one: its first argument is this map's, which stays.
+    ///
+    /// ```
+    /// # use tine::ParHashMap;
+    /// let mut stock = ParHashMap::from([("pen", 3), ("ink", 1)]);
+    /// stock.par_merge_with(ParHashMap::from([("pen", 4), ("nib", 9)]), |have, more| *have += more);
+    /// assert_eq!(stock, ParHashMap::from([("pen", 7), ("ink", 1), ("nib", 9)]));
+    /// ```
+    pub fn par_merge_with<Z>(
+        &mut self,
+        other: ParHashMap<K, V, Z>,
+        merge: impl Fn(&mut V, V) + Sync,
+    ) {
+        if other.len() > FEW {
+            // Hashers may differ, so a shard of one map may not be a shard of the other. The entries
+            // are scattered anew by this map's hasher.
+            self.absorb(other.into_par_iter(), &merge);
+            return;
+        }
+        let _look = look();
+        let mut left = other.len();
+        self.expect(left);
+        let mut entries = other.into_iter();
+        let mut batch = 1;
+        while left > 0 {
+            check();
+            let start = now();
+            for (key, value) in entries.by_ref().take(batch) {
+                self.merge_mut(key, value, &merge);
+            }
+            left = left.saturating_sub(batch);
+            let (took, all) = (now().saturating_sub(start), batch as u64);
+            let is_dear = took > ticks(DEAR.1 + all * DEAR.0);
+            if is_dear && took / all * left as u64 > ticks(DEAR.2) {
+                return self.merge_shards(entries, &merge);
+            }
+            batch = (2 * batch).min(BATCH);
+        }
+    }
+
+    /// Merges the entries, shards in parallel.
+    fn merge_shards(
+        &mut self,
+        entries: impl Iterator<Item = (K, V)>,
+        merge: &(impl Fn(&mut V, V) + Sync),
+    ) {
+        let hasher = &self.hasher;
+        let mut parts: Vec<_> = iter::repeat_with(Vec::new).take(breadth()).collect();
+        for pair in entries {
+            let hash = hasher.hash_one(&pair.0);
+            parts[part_of(hash, breadth())].push((hash, pair));
+        }
+        self.shards.widen(|(key, _)| hasher.hash_one(key));
+        let work: Vec<_> = self.shards.tables_mut().into_iter().zip(parts).collect();
+        par_map(work, &|(table, pairs): (_, Vec<(u64, (K, V))>)| {
+            for (hash, pair) in pairs {
+                check();
+                put(table, hash, pair, hasher, merge);
+            }
+        });
+        self.shards.survey();
+    }
+}
