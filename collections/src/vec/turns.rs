@@ -6,7 +6,8 @@
 //!
 //! Whether that pays depends on what the threads do between two pushes. The indices tell, since they count the pushes of all
 //! threads: a thread that looks at the clock now and then knows how long a value takes with turns, and how long without. This
-//! decides. All of it is a guess, and each thread guesses for the vector that it pushed to last.
+//! decides. All of it is a guess, and each thread guesses for the vector that it pushed to last. On many cores the turn of one
+//! thread is no help, since the others are still in each other's way, and turns are given up.
 #![forbid(unsafe_code)]
 
 use crate::sync::spin_loop;
