@@ -107,7 +107,7 @@ impl<T> ParVec<T> {
     }
 
     /// Appends a value and returns its index. Other threads can read the value at once. If many threads push all the time, this
-    /// one may then wait for some microseconds, so that they take turns.
+    /// one may then wait for 8 to 128 µs, so that they take turns.
     ///
     /// # Panics
     /// If there are `isize::MAX / 2` values already.

@@ -2,7 +2,7 @@
 //!
 //! If other cores push too, each push moves the lines of the counter, of the value, and of its flag from core to core. That
 //! takes several times as long as the push itself, so N threads together may push less than one of them alone. A thread that
-//! meets others waits for some microseconds, and then has its *turn*, in which it does not wait, while the others do.
+//! meets others waits for 8 to 128 µs, and then has its *turn*, in which it does not wait, while the others do.
 //!
 //! Whether that pays depends on what the threads do between two pushes. The indices tell, since they count the pushes of all
 //! threads: a thread that looks at the clock now and then knows how long a value takes with turns, and how long without. This
@@ -37,7 +37,7 @@ impl Point {
 
     /// The ticks that each value took from here to `end`, with eight fractional bits, if that can be said.
     fn each(self, end: Self) -> Option<u64> {
-        let values = end.index.wrapping_sub(self.index) as u64;
+        let values = end.index.checked_sub(self.index)? as u64;
         let took = end.time.checked_sub(self.time)?;
         (self != Self::NONE && took < 1 << 40).then(|| (took << 8) / values.max(1))
     }
@@ -83,7 +83,8 @@ fn average(of: &Cell<u64>, seen: Option<u64>) {
     match (of.get(), seen) {
         (_, None) => {}
         (0, Some(seen)) => of.set(seen.max(1)),
-        (old, Some(seen)) => of.set(((7 * old + seen.min(4 * old)) / 8).max(1)),
+        // Rounded up: what is too little for a moment must not stay so.
+        (old, Some(seen)) => of.set((7 * old + seen.min(4 * old)).div_ceil(8)),
     }
 }
 
@@ -107,21 +108,24 @@ impl Turns {
     /// The thread looks around.
     #[inline]
     fn look(&self, vec: usize, index: usize) {
-        let alone = self.seen.replace(index).wrapping_add(STEP) == index;
+        let seen = self.seen.replace(index);
         self.looks.set(self.looks.get().wrapping_add(1));
-        if alone && self.vec.get() == vec {
+        if seen.wrapping_add(STEP) == index && self.vec.get() == vec {
             self.met.set(Point::NONE);
         } else {
-            self.meet(vec, index);
+            self.meet(vec, seen, index);
         }
     }
 
-    /// Other threads have pushed since the last look, or this one to another vector.
+    /// Since the last look, at the index `seen`, other threads have pushed, or this one to another vector, or the vector was
+    /// emptied.
     #[cold]
-    fn meet(&self, vec: usize, index: usize) {
+    fn meet(&self, vec: usize, seen: usize, index: usize) {
         if self.vec.replace(vec) != vec {
-            self.forget();
-            return;
+            return self.forget();
+        }
+        if index <= seen {
+            return self.begin_anew();
         }
         let time = now();
         if let Some(wait) = self.waits(Point { time, index }) {
@@ -132,6 +136,16 @@ impl Turns {
             self.looks.set(0);
             self.end.set(now() + ticks(TURN));
         }
+    }
+
+    /// The vector was emptied. A turn that was not over did not pay.
+    fn begin_anew(&self) {
+        if self.began.replace(Point::NONE) != Point::NONE {
+            average(&self.with, Some(2 * self.without.get()));
+        }
+        self.met.set(Point::NONE);
+        self.first.set(0);
+        self.looks.set(0);
     }
 
     fn forget(&self) {
@@ -182,7 +196,7 @@ impl Turns {
     /// A turn is over, or there was none.
     fn adapt(&self, began: Point, here: Point) {
         let own = self.looks.get().saturating_mul(STEP);
-        let all = here.index.wrapping_sub(self.first.get());
+        let all = here.index.saturating_sub(self.first.get());
         let level = self.level.get();
         if began == Point::NONE || own >= all / 4 * 3 {
             self.level.set(level.saturating_sub(1));

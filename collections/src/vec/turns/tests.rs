@@ -1,6 +1,7 @@
 //! What a thread decides by the looks of a made-up loop. A time is in nanoseconds.
 
-use super::{LEVELS, MEASURE, Point, STEP, TURN, Turns, pushed, ticks};
+use super::{LEVELS, MEASURE, Point, STEP, TURN, Turns, average, pushed, ticks};
+use std::cell::Cell;
 
 const VEC: usize = 64;
 
@@ -125,6 +126,44 @@ fn a_thread_alone_and_another_vector_look_at_no_clock() {
         turns.look(vec, k * STEP);
         assert_eq!(turns.met.get(), Point::NONE);
     }
+}
+
+/// Each time before a turn has shown what it gives.
+#[test]
+fn a_vector_that_is_emptied_again_and_again() {
+    for knows in [false, true] {
+        let mut it = Loop::new();
+        it.turns.vec.set(VEC);
+        if knows {
+            it.looks(100);
+            assert!((0..20).all(|_| it.meets(600, 10)));
+        }
+        let mut waits = 0;
+        for _ in 0..200 {
+            it.index = 8;
+            it.turns.meet(VEC, 80_000, 0);
+            waits += (0..4).filter(|_| it.meets(2 * STEP, 100)).count();
+        }
+        assert!(
+            (1..12).contains(&waits),
+            "{waits}, it knows of others: {knows}"
+        );
+        assert!(!it.turns.pays() && it.turns.level.get() < LEVELS);
+    }
+}
+
+/// One measurement that is far too small is forgotten.
+#[test]
+fn averages_rise_again() {
+    let of = Cell::new(0);
+    average(&of, Some(0));
+    (0..100).for_each(|_| average(&of, Some(1_000)));
+    assert!(of.get() > 900, "{}", of.get());
+    average(&of, None);
+    (0..200).for_each(|_| average(&of, Some(0)));
+    assert!(of.get() < 10);
+    let at = |index| Point { time: 7, index };
+    assert_eq!((at(9).each(at(8)), at(8).each(at(9))), (None, Some(0)));
 }
 
 #[test]
