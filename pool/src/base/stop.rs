@@ -764,6 +764,13 @@ pub(crate) fn resume(payload: Payload) -> ! {
     unwind::resume(payload)
 }
 
+/// Calls `op`, in which each panic is caught: an end among them is not one that is passed on from here.
+pub(crate) fn noting_nothing(op: impl FnOnce()) {
+    let panic = PANIC.get();
+    op();
+    PANIC.set(panic);
+}
+
 /// Whether [`check`] would not return.
 pub(crate) fn ends_here() -> bool {
     cfg!(panic = "unwind") && is_under() && requested() && !is_unwinding()

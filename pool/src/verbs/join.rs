@@ -540,12 +540,7 @@ where
 {
     match unwind::catch(a) {
         Ok(ra) => (ra, b(false)),
-        Err(panic) => {
-            if let Err(second) = unwind::catch(|| b(false)) {
-                stop::set_aside(stop::innermost().as_ref(), &panic, second);
-            }
-            stop::resume(panic)
-        }
+        Err(panic) => go_on(panic, || second(b)),
     }
 }
 
@@ -592,7 +587,7 @@ fn wait_until_done(depth: usize, what: &dyn Wait) {
     });
 }
 
-/// The first closure has panicked: runs the second or waits for it, and drops its result.
+/// The first closure has panicked: runs the second or waits for it.
 #[cold]
 #[inline(never)]
 fn first_panicked<F, R>(nested: &Nested, depth: usize, job: &StackJob<F, R>, panic: Payload) -> !
@@ -600,23 +595,33 @@ where
     F: FnOnce(bool) -> R + Send,
     R: Send,
 {
+    go_on(panic, || match nested.pop(depth) {
+        // SAFETY: popped, so no other thread has it or ever will.
+        Pop::Mine => second(unsafe { job.take_body() }),
+        Pop::Stolen => wait_for_result::<false, _, _>(depth, job).map(Some),
+    })
+}
+
+/// Calls the second closure after the first has panicked. If its computation is to stop, it is dropped like a task that has not
+/// begun.
+fn second<R>(body: impl FnOnce(bool) -> R) -> Result<Option<R>, Payload> {
+    if stop::is_under() && stop::requested() {
+        unwind::catch(|| drop(body)).map(|()| None)
+    } else {
+        unwind::catch(|| body(false)).map(Some)
+    }
+}
+
+/// Goes on with the panic of the first closure once `second` has been called. Neither a panic of that nor one of its result's
+/// destructor must hide the first.
+fn go_on<R>(panic: Payload, second: impl FnOnce() -> Result<Option<R>, Payload>) -> ! {
     let chain = stop::innermost();
     let set_aside = |second| stop::set_aside(chain.as_ref(), &panic, second);
-    let result = if let Pop::Mine = nested.pop(depth) {
-        // SAFETY: popped, so no other thread has it or ever will.
-        let body = unsafe { job.take_body() };
-        if stop::is_under() && stop::requested() {
-            // Like a task that has not begun.
-            unwind::catch(|| drop(body)).map(|()| None)
-        } else {
-            unwind::catch(|| body(false)).map(Some)
+    stop::noting_nothing(|| {
+        let result = second();
+        if let Err(second) = unwind::catch(|| drop(result.map_err(set_aside))) {
+            set_aside(second);
         }
-    } else {
-        wait_for_result::<false, _, _>(depth, job).map(Some)
-    };
-    // Dropping the result of the second closure must not hide the first panic.
-    if let Err(second) = unwind::catch(|| drop(result.map_err(set_aside))) {
-        set_aside(second);
-    }
+    });
     stop::resume(panic)
 }
