@@ -23,8 +23,8 @@ use tine_pool::join;
 /// The result of [`group_by`](super::ParallelGrouping::group_by): each key with its values, in the
 /// order of the input.
 ///
-/// The values of a group lie in a row, so thousands of groups take three allocations in all. The
-/// order of the groups is not specified.
+/// The values of a group lie in a row. The rows of many groups share an allocation: there are a few, or about a thousand if there
+/// are many values. The order of the groups is not specified.
 ///
 /// ```
 /// use tine::prelude::*;

@@ -23,7 +23,7 @@ use std::mem;
 /// # Reads
 ///
 /// A read takes the lock of its shard, which writes to the lock. On Linux, reads stop taking locks
-/// once one of the map's shards has been read some hundred times without a write between. From then
+/// once one of the map's shards has been read 256 times without a write between. From then
 /// on a read only notes in a slot of its own thread which shard it reads. So any number of threads
 /// read one key without taking its cache line from one another. The first write ends this, and
 /// takes some 20 µs more; then reads lock again for some milliseconds.

@@ -16,8 +16,8 @@ use std::ops::{Deref, DerefMut};
 ///
 /// Dereferences to the value. A parallel loop may use its caller's guard by reference. But no item
 /// of that loop may call the map itself. A write would wait for the guard, and the caller, which
-/// holds the guard, would wait for the loop. A read would wait as well if a thread outside waits to write: what waits to write
-/// comes before later reads.
+/// holds the guard, would wait for the loop. A read would wait as well while a thread outside waits to write: waiting writers come before
+/// later reads.
 ///
 /// ```
 /// use tine::{ParHashMap, map::Ref};

@@ -27,10 +27,12 @@ use crate::work::worker::Worker;
 ///
 /// # What may be relied on
 ///
-/// * `op` may wait for any job that was given to the pool, before `op` or meanwhile. There are two exceptions:
-///   work that this thread has itself begun and goes on with after `op`, and this thread's own closure of a
-///   broadcast. These wait until the thread leaves `op`, or waits inside `op` for a call, a handle or a scope of
-///   this pool. So if `op` waits for the pool, a broadcast's closure must wait neither for a broadcast nor for the
+/// * `op` may wait for any job that was given to the pool, before `op` or meanwhile. There are two exceptions.
+///   They wait until the thread leaves `op`, or waits inside `op` for a call, a handle or a scope of this pool:
+///   * work that this thread has itself begun and goes on with after `op`;
+///   * this thread's own closure of a broadcast.
+///
+///   So if `op` waits for the pool, a broadcast's closure must wait neither for a broadcast nor for the
 ///   other closures of its own broadcast. It may run on top of the very job that `op` waits for, and would then
 ///   wait for this thread.
 /// * When `op` ends, this call waits for no other thread. So locks may be taken inside `op` and

@@ -8,7 +8,7 @@ use crate::base::stop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Spawns jobs, of which at most `limit` are unfinished at a time.
+/// Spawns jobs, of which at most `limit` are unfinished at a time, besides those that callers run themselves.
 ///
 /// When the limit is reached, [`spawn`](Self::spawn) does the job on the calling thread. So memory
 /// does not fill, and the caller does not wait idle. [`try_spawn_async`](Self::try_spawn_async)

@@ -39,7 +39,7 @@ impl<T: fmt::Debug> std::error::Error for Stopped<T> {}
 /// unwinding, so everything is dropped, once. Items and tasks that have begun run to their end. A
 /// sort that is stopped leaves all elements in its slice, in some order. Your own code that takes
 /// long without a parallel call, or that only spawns, may ask [`requested`](requested()). (A spawn
-/// under a stopped token drops the task and returns.) If `op` makes no parallel call after the
+/// under a stopped token returns, and its task is dropped when a thread comes to it.) If `op` makes no parallel call after the
 /// stop, `with_token` returns its result in `Ok`, as usual.
 ///
 /// Calls of `with_token` may be nested: each token ends what is inside its own call. If the token
@@ -53,8 +53,8 @@ impl<T: fmt::Debug> std::error::Error for Stopped<T> {}
 /// A panic of `op` resumes in the caller, even if the token was stopped at the same time.
 ///
 /// A destructor that runs while its thread unwinds may call this too, and `op` ends there as
-/// elsewhere. But suppose that `op` panics there, and a value dropped by that panic makes a
-/// parallel call once the token is stopped. Then the process aborts: the thread cannot tell the new
+/// elsewhere. If `op` panics there, and a value dropped by that panic makes a
+/// parallel call once the token is stopped, the process aborts: the thread cannot tell the new
 /// panic from the old one, and ends the call. Such a value may use [`sheltered`].
 ///
 /// ```
