@@ -1,6 +1,7 @@
 //! Iterators of the collections say how many items are left, stay at their end, and can be cloned where std's
 //! can.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::iter::FusedIterator;
 use tine_collections::prelude::*;
 use tine_collections::{ParBitSet, ParHashMap, ParHashSet, ParVec};
@@ -85,4 +86,62 @@ fn of_vectors() {
     assert_eq!((walk.next(), walk.next_back()), (Some(&0), Some(&199)));
     assert!(walk.clone().eq(&(1..199).collect::<Vec<_>>()));
     assert!(walk.rev().eq(&(1..199).rev().collect::<Vec<_>>()));
+}
+
+/// All keys belong to one shard, or to one of two.
+#[derive(Clone, Default)]
+struct Few<const N: u64>(u64);
+
+impl<const N: u64> BuildHasher for Few<N> {
+    type Hasher = Self;
+
+    fn build_hasher(&self) -> Self {
+        Few(0)
+    }
+}
+
+impl<const N: u64> Hasher for Few<N> {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.0 += u64::from(byte));
+    }
+
+    fn finish(&self) -> u64 {
+        (self.0 % N) << 63
+    }
+}
+
+fn walked_whole<S: BuildHasher + Default + Clone + Sync + Send>(sizes: &[u64]) {
+    for (threads, &size) in [1, 2, 20]
+        .iter()
+        .flat_map(|t| sizes.iter().map(move |s| (*t, s)))
+    {
+        let pool = tine_pool::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build().unwrap().install(|| {
+            let mut map: ParHashMap<u64, u64, S> = (0..size).map(|n| (n, n)).collect();
+            let all = size * size.saturating_sub(1) / 2;
+            assert_eq!(map.par_iter().map(|(_, n)| n).sum::<u64>(), all);
+            map.par_iter_mut().for_each(|(key, n)| *n += key);
+            assert_eq!(map.par_values().sum::<u64>(), 2 * all);
+            let frozen = map.clone().freeze();
+            let keys: Vec<_> = frozen.par_iter().map(|(key, _)| key).collect();
+            assert!(keys.into_iter().eq(frozen.keys()));
+            assert_eq!(map.par_keys().find_first(|_| true), frozen.keys().next());
+            assert_eq!(
+                map.clone()
+                    .into_par_iter()
+                    .filter(|(key, n)| 2 * key == *n)
+                    .count() as u64,
+                size
+            );
+            assert_eq!(map.par_drain().map(|(key, _)| key).sum::<u64>(), all);
+            assert!(map.is_empty());
+        });
+    }
+}
+
+#[test]
+fn walks_of_all_shapes_see_each_entry_once() {
+    walked_whole::<RandomState>(&[0, 1, 100, 3_000, 50_000]);
+    walked_whole::<Few<1>>(&[100, 3_000]);
+    walked_whole::<Few<2>>(&[100, 3_000]);
 }

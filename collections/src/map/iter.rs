@@ -148,6 +148,14 @@ impl<'a, K, V> Iterator for IterMut<'a, K, V> {
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.left, Some(self.left))
     }
+
+    #[inline]
+    fn fold<A, F: FnMut(A, Self::Item) -> A>(self, start: A, mut f: F) -> A {
+        let mut f = |all, (key, value): &'a mut (K, V)| f(all, (&*key, value));
+        let all = self.table.fold(start, &mut f);
+        self.tables
+            .fold(all, |all, table| table.iter_mut().fold(all, &mut f))
+    }
 }
 
 /// A map's entries, from [`ParHashMap::into_iter`].
@@ -190,6 +198,13 @@ impl<K, V> Iterator for IntoIter<K, V> {
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.left, Some(self.left))
+    }
+
+    #[inline]
+    fn fold<A, F: FnMut(A, (K, V)) -> A>(self, start: A, mut f: F) -> A {
+        let all = self.table.fold(start, &mut f);
+        self.tables
+            .fold(all, |all, table| table.into_iter().fold(all, &mut f))
     }
 }
 

@@ -1,7 +1,6 @@
 //! Walking and emptying an owned map in parallel.
 //!
-//! A walk is a list of tables, and is split like any list. If a single table must be split further,
-//! it becomes a list of its entries.
+//! A walk is a loop over tables. If a single table must be split, it becomes a list of its entries.
 #![forbid(unsafe_code)]
 
 use super::concurrent::ParHashMap;
@@ -13,12 +12,14 @@ use std::fmt;
 use std::mem;
 use tine_iter::iter::plumbing::{Folder, UnindexedConsumer, UnindexedProducer, bridge_unindexed};
 use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
+use tine_pool::current_num_threads;
 
 /// A table that a walk is made of.
 pub(crate) trait Cells: Send {
     type Item: Send;
     type Iter: Iterator<Item = Self::Item>;
 
+    fn len(&self) -> usize;
     fn cells(self) -> Self::Iter;
 }
 
@@ -72,6 +73,29 @@ impl<C: Cells> UnindexedProducer for Part<C> {
     }
 }
 
+/// Tables are split for walks by more threads than leave N tables for each. This is N.
+const EACH: usize = 16;
+
+/// Drives the entries of these tables.
+fn walk<C, U>(tables: Vec<C>, consumer: U) -> U::Result
+where
+    C: Cells,
+    U: UnindexedConsumer<C::Item>,
+{
+    if tables.len() == 1 {
+        // A loop of a known length learns what its items cost.
+        let entries: Vec<C::Item> = tables.into_iter().flat_map(C::cells).collect();
+        return entries.into_par_iter().drive_unindexed(consumer);
+    }
+    let all: usize = tables.iter().map(C::len).sum();
+    let largest = tables.iter().map(C::len).max().unwrap_or(0);
+    if largest > all / 4 || tables.len() < EACH * current_num_threads() {
+        return bridge_unindexed(Part::Tables(tables), consumer);
+    }
+    let entries = tables.into_par_iter().flat_map_iter(C::cells);
+    entries.drive_unindexed(consumer)
+}
+
 /// A table's entries as items: passes on `next`, `size_hint` and `fold`.
 macro_rules! cells {
     ($($cells:ident<$($life:lifetime)?>($table:ty), $pairs:ident($inner:ty):
@@ -100,6 +124,10 @@ macro_rules! cells {
         impl<$($life,)? K, V> Cells for $cells<$($life,)? K, V> where $($bound)* {
             type Item = $item;
             type Iter = $pairs<$($life,)? K, V>;
+
+            fn len(&self) -> usize {
+                self.0.len()
+            }
 
             fn cells(self) -> Self::Iter {
                 $pairs(self.0.into_iter())
@@ -132,7 +160,7 @@ macro_rules! walks {
             const KEEPS_ALL: bool = true;
 
             fn drive_unindexed<C: UnindexedConsumer<$item>>(self, consumer: C) -> C::Result {
-                bridge_unindexed(Part::Tables(self.tables), consumer)
+                walk(self.tables, consumer)
             }
         }
 
