@@ -13,7 +13,11 @@ use tine_collections::{ParHashMap, ParHashSet};
 use watched::watched;
 
 /// One table; some; more than are locked at a time; so many buckets that memory is fetched ahead.
-const SIZES: [u64; 6] = [0, 5, 1_500, 3_000, 20_000, 200_000];
+const SIZES: &[u64] = if cfg!(any(miri, tine_asan, tine_tsan)) {
+    &[0, 5, 1_500, 3_000]
+} else {
+    &[0, 5, 1_500, 3_000, 20_000, 200_000]
+};
 
 fn check<T: Clone + Eq + Hash>(make: impl Fn(u64) -> T, sizes: &[u64]) {
     for &size in sizes {
@@ -46,7 +50,7 @@ fn check<T: Clone + Eq + Hash>(make: impl Fn(u64) -> T, sizes: &[u64]) {
 
 #[test]
 fn of_all_sizes() {
-    check(|n| n, &SIZES);
+    check(|n| n, SIZES);
     check(|n| n.to_string(), &SIZES[..4]);
 }
 
