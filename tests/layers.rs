@@ -333,7 +333,6 @@ const HOUSE: &[Crate] = &[
                 "map::convert",
                 "map::exclusive",
                 "map::opened",
-                "map::beside",
                 "map::par",
             ],
             &["vec::par", "map::frozen", "map::held", "map::merge"],

@@ -367,6 +367,21 @@ fn too_much_capacity() {
 
 /// Each shard of such a map could be addressed, but not all together.
 #[test]
+fn room_stays_where_a_map_is_divided() {
+    let map = || -> ParHashMap<u32, u32> { (0..2_048).map(|n| (n, n)).collect() };
+    let mut narrow = map();
+    narrow.reserve(2_047);
+    let capacity = narrow.capacity();
+    assert!(capacity >= 2_048 + 2_047);
+    (3_000..3_010).for_each(|n| _ = narrow.insert(n, n));
+    assert!(narrow.capacity() >= capacity);
+    let mut wide: ParHashMap<u32, u32> = (0..3_000).map(|n| (n, n)).collect();
+    let capacity = wide.capacity();
+    wide.reserve(0);
+    assert_eq!(wide.capacity(), capacity);
+}
+
+#[test]
 fn too_much_capacity_in_all() {
     let panics = |make: &dyn Fn()| {
         let panic = catch_unwind(AssertUnwindSafe(make)).unwrap_err();

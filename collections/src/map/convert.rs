@@ -44,9 +44,10 @@ where
     /// meanwhile.
     fn eq(&self, other: &ParHashMap<K, V, Z>) -> bool {
         self.len() == other.len()
-            && self.beside(other, |tables, other| {
-                let same = |(_, value): &(K, V), there: Option<&V>| there == Some(value);
-                tables.iter().all(|table| other.all(table.iter(), same))
+            && self.shards.walk().all(|table| {
+                table
+                    .iter()
+                    .all(|(key, value)| other.read(key, |v| v == value) == Some(true))
             })
     }
 }

@@ -107,7 +107,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// far as the memory is not refused. Does not divide the map.
     pub(crate) fn expect(&mut self, more: usize) {
         let (more, len) = match self.shards.stem_mut() {
-            Some(stem) => (more.min(CROWD), stem.len()),
+            Some(stem) => (more.min(CROWD.saturating_sub(stem.len())), stem.len()),
             None if more <= CROWD => return,
             None => {
                 let tables = self.shards.tables_mut();
@@ -150,8 +150,11 @@ impl<K: Eq + Hash, V, S: BuildHasher> ParHashMap<K, V, S> {
     /// assert!(map.try_reserve(100).is_ok());
     /// ```
     pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
+        if additional == 0 {
+            return Ok(());
+        }
         let count = match self.shards.stem_mut() {
-            Some(_) if additional <= CROWD => 1,
+            Some(stem) if stem.len().saturating_add(additional) <= CROWD => 1,
             _ => breadth(),
         };
         let each = match count {

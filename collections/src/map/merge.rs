@@ -6,6 +6,7 @@
 
 use super::concurrent::ParHashMap;
 use super::exclusive::put;
+use super::shard::CROWD;
 use crate::partition::par_map;
 use crate::parts::{breadth, part_of};
 use std::hash::{BuildHasher, Hash};
@@ -15,8 +16,10 @@ use tine_pool::loops::{check, look, now, ticks};
 
 /// A map with no more entries than this is small.
 const FEW: usize = 1 << 17;
-/// An entry is dear if it takes A nanoseconds. A delay of B is none of its doing, and less than C is not worth other threads.
-const DEAR: (u64, u64, u64) = (1_000, 20_000, 200_000);
+/// An entry is dear if its closure takes A nanoseconds. A delay of B is none of its doing, and less than C is not worth shards.
+const DEAR: (u64, u64, u64) = (1_000, 20_000, 500_000);
+/// Entries have to be dear N times in a row, since a thread may be interrupted. This is N.
+const SURE: u32 = 3;
 /// The clock is read after each entry at first, and then after N of them.
 const BATCH: usize = 64;
 
@@ -45,20 +48,38 @@ impl<K: Eq + Hash + Send, V: Send, S: BuildHasher + Sync> ParHashMap<K, V, S> {
         let mut left = other.len();
         self.expect(left);
         let mut entries = other.into_iter();
-        let mut batch = 1;
+        let (mut batch, mut dear, mut start) = (1, 0, now());
         while left > 0 {
             check();
-            let start = now();
+            let mut calls = 0;
             for (key, value) in entries.by_ref().take(batch) {
-                self.merge_mut(key, value, &merge);
+                self.merge_mut(key, value, |have, more| {
+                    calls += 1;
+                    merge(have, more);
+                });
             }
             left = left.saturating_sub(batch);
-            let (took, all) = (now().saturating_sub(start), batch as u64);
-            let is_dear = took > ticks(DEAR.1 + all * DEAR.0);
-            if is_dear && took / all * left as u64 > ticks(DEAR.2) {
+            if self
+                .shards
+                .stem_mut()
+                .is_some_and(|stem| stem.len() > CROWD)
+            {
+                let hasher = &self.hasher;
+                self.shards.widen(|(key, _)| hasher.hash_one(key));
+                self.expect(left);
+            }
+            let end = now();
+            let took = end.saturating_sub(start);
+            start = end;
+            if calls == 0 || took < ticks(DEAR.1 + calls * DEAR.0) {
+                // No closure was called, or those were quick.
+                (batch, dear) = ((2 * batch).min(BATCH), 0);
+                continue;
+            }
+            dear += 1;
+            if dear >= SURE && took / batch as u64 * left as u64 > ticks(DEAR.2) {
                 return self.merge_shards(entries, &merge);
             }
-            batch = (2 * batch).min(BATCH);
         }
     }
 
@@ -68,9 +89,11 @@ impl<K: Eq + Hash + Send, V: Send, S: BuildHasher + Sync> ParHashMap<K, V, S> {
         entries: impl Iterator<Item = (K, V)>,
         merge: &(impl Fn(&mut V, V) + Sync),
     ) {
+        let was_narrow = !self.shards.is_wide();
         let hasher = &self.hasher;
         let mut parts: Vec<_> = iter::repeat_with(Vec::new).take(breadth()).collect();
         for pair in entries {
+            check();
             let hash = hasher.hash_one(&pair.0);
             parts[part_of(hash, breadth())].push((hash, pair));
         }
@@ -83,5 +106,32 @@ impl<K: Eq + Hash + Send, V: Send, S: BuildHasher + Sync> ParHashMap<K, V, S> {
             }
         });
         self.shards.survey();
+        if was_narrow {
+            self.shards.narrow(|(key, _)| hasher.hash_one(key));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ParHashMap;
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "its clock is not that of the threads")]
+    fn maps_are_divided_if_they_are_large() {
+        let map = |len: u32| -> ParHashMap<u32, u32> { (0..len).map(|n| (n, n)).collect() };
+        let mut cheap = ParHashMap::new();
+        cheap.par_merge_with(map(10_000), |_, _| ());
+        assert!(cheap.shards.is_wide() && cheap.shards.are_charted());
+        let mut dear = map(600);
+        dear.par_merge_with(map(700), |have, more| {
+            sleep(Duration::from_micros(30));
+            *have += more;
+        });
+        assert!(!dear.shards.is_wide() && dear.shards.are_charted());
+        assert_eq!(dear.len(), 700);
+        assert!((0..600).all(|n| dear.get_cloned(&n) == Some(2 * n)));
     }
 }

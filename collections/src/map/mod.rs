@@ -2,8 +2,7 @@
 //!
 //! The type and the methods with `&self` are in `concurrent`, those with `&mut self` in `exclusive`, and the
 //! parallel ones in `par` and `merge`. Guards and lazy entries are in `entry`, and the keys of these in `given`; entries that
-//! keep the lock are in `held`. `opened` is a map that joins look up through `&mut`, and `beside` reads two maps
-//! at once. `frozen` is a map that is only
+//! keep the lock are in `held`. `opened` is a map that joins look up through `&mut`. `frozen` is a map that is only
 //! read. `read_map` is read without locks and changed by publishing: `published` holds one of its tables, by
 //! `hazard`.
 //!
@@ -14,7 +13,6 @@
 #![deny(unsafe_code)]
 
 mod ahead;
-mod beside;
 mod chart;
 mod concurrent;
 mod convert;

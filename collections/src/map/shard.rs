@@ -585,6 +585,25 @@ impl<T> Shards<T> {
             self.end = end;
         }
     }
+
+    /// Moves everything back into the stem, if it is little. If `hasher` panics, nothing has moved.
+    pub(crate) fn narrow(&mut self, hasher: impl Fn(&T) -> u64) {
+        let tables = self.tables_mut();
+        let len = tables.iter().map(|table| table.len()).sum();
+        if tables.len() == 1 || len > CROWD {
+            return;
+        }
+        let all = tables.iter().flat_map(|table| table.iter());
+        let hashes: Vec<u64> = all.map(hasher).collect();
+        let mut stem = HashTable::with_capacity(len);
+        let entries = tables.into_iter().flat_map(HashTable::drain);
+        for (hash, entry) in hashes.into_iter().zip(entries) {
+            stem.insert_unique(hash, entry, |_| unreachable!("there is room"));
+        }
+        let end = self.end;
+        *self = Self::from_stem(stem);
+        self.end = end;
+    }
 }
 
 impl<T: Send> Shards<T> {

@@ -1,6 +1,7 @@
 //! The algebra of sets: comparing two sets, and making a third from them.
 //!
-//! The items of the first set are looked up in the second. The third set has its items in the same shards as the
+//! The first set is walked shard by shard, and each item is looked up in the second. Both are only
+//! read, so no order of locks can deadlock. The third set has its items in the same shards as the
 //! first, or in one if they are few.
 #![forbid(unsafe_code)]
 
@@ -9,6 +10,7 @@ use crate::map::shard::{CROWD, Shards};
 use hashbrown::HashTable;
 use std::collections::HashSet;
 use std::hash::{BuildHasher, Hash};
+use std::mem;
 use std::ops::{BitAnd, BitOr, BitXor, Sub};
 
 /// Clones of the items of a set that are chosen, shard by shard.
@@ -18,6 +20,12 @@ struct Chosen<T> {
     counts: Vec<usize>,
 }
 
+/// Items that own nothing and have at most this number of bytes are cloned before it is known
+/// whether they are chosen.
+const SMALL: usize = 64;
+/// Once this many are cloned, they are looked up.
+const MANY: usize = 1 << 12;
+
 impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// Whether all items of this set are in the other.
     ///
@@ -26,7 +34,7 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// assert!(ParHashSet::from([1]).is_subset(&ParHashSet::from([1, 2])));
     /// ```
     pub fn is_subset<Z: BuildHasher>(&self, other: &ParHashSet<T, Z>) -> bool {
-        self.len() <= other.len() && self.all(other, true)
+        self.len() <= other.len() && self.all(|item| other.contains(item))
     }
 
     /// Whether all items of the other set are in this one.
@@ -46,15 +54,15 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
     /// assert!(ParHashSet::from([1, 2]).is_disjoint(&ParHashSet::from([3])));
     /// ```
     pub fn is_disjoint<Z: BuildHasher>(&self, other: &ParHashSet<T, Z>) -> bool {
-        self.all(other, false)
+        self.all(|item| !other.contains(item))
     }
 
-    /// Whether `other` has all items (or, if not `has`, none).
-    fn all<Z: BuildHasher>(&self, other: &ParHashSet<T, Z>, has: bool) -> bool {
-        self.map.beside(&other.map, |tables, other| {
-            let is_so = |_: &_, there: Option<&()>| there.is_some() == has;
-            tables.iter().all(|table| other.all(table.iter(), is_so))
-        })
+    /// Whether all items pass. The walk ends with the shard of the first item that does not.
+    fn all(&self, test: impl Fn(&T) -> bool) -> bool {
+        self.map
+            .shards
+            .walk()
+            .all(|table| table.iter().all(|(item, ())| test(item)))
     }
 
     /// Chooses the items that `other` has (or, if not `has`, those that it has not).
@@ -66,19 +74,27 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
             items: Vec::new(),
             counts: Vec::new(),
         };
-        self.map.beside(&other.map, |tables, other| {
-            for table in tables {
+        if const { mem::needs_drop::<T>() || mem::size_of::<T>() > SMALL } {
+            for table in self.map.shards.walk() {
                 let before = chosen.items.len();
-                other.all(table.iter(), |(item, ()), there| {
-                    if there.is_some() == has {
-                        chosen.items.push(item.clone());
-                    }
-                    true
-                });
+                let all = table.iter().map(|(item, ())| item);
+                let these = all.filter(|item| other.contains(*item) == has);
+                chosen.items.extend(these.cloned());
                 chosen.counts.push(chosen.items.len() - before);
             }
-            true
-        });
+            return chosen;
+        }
+        // Looking an item up while a shard is held takes longer than cloning such items.
+        let (mut clones, mut lens) = (Vec::new(), Vec::new());
+        for table in self.map.shards.walk() {
+            clones.extend(table.iter().map(|(item, ())| item).cloned());
+            lens.push(table.len());
+            drop(table);
+            if clones.len() >= MANY {
+                chosen.choose(&mut clones, &mut lens, other, has);
+            }
+        }
+        chosen.choose(&mut clones, &mut lens, other, has);
         chosen
     }
 
@@ -178,6 +194,37 @@ impl<T: Eq + Hash, S: BuildHasher> ParHashSet<T, S> {
             either.map.insert_mut(item, ());
         }
         either
+    }
+}
+
+impl<T: Eq + Hash> Chosen<T> {
+    /// Adds those of the clones that `other` has (or has not): of each shard the number that `lens` has.
+    fn choose<Z: BuildHasher>(
+        &mut self,
+        clones: &mut Vec<T>,
+        lens: &mut Vec<usize>,
+        other: &ParHashSet<T, Z>,
+        has: bool,
+    ) {
+        let is_chosen: Vec<bool> = if other.map.shards.is_wide() {
+            other
+                .contains_many(&*clones)
+                .map(|there| there == has)
+                .collect()
+        } else {
+            clones
+                .iter()
+                .map(|item| other.contains(item) == has)
+                .collect()
+        };
+        let mut all = clones.drain(..).zip(is_chosen);
+        for len in lens.drain(..) {
+            let before = self.items.len();
+            let these = all.by_ref().take(len);
+            self.items
+                .extend(these.filter_map(|(item, is_chosen)| is_chosen.then_some(item)));
+            self.counts.push(self.items.len() - before);
+        }
     }
 }
 
