@@ -1,7 +1,7 @@
 //! Merging a small map into another, where the closure takes long: by all threads, under a token, and with panics.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -55,16 +55,8 @@ fn all_threads_merge_what_takes_long() {
 }
 
 /// All keys belong to one shard.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct Same;
-
-impl BuildHasher for Same {
-    type Hasher = Same;
-
-    fn build_hasher(&self) -> Same {
-        Same
-    }
-}
 
 impl Hasher for Same {
     fn write(&mut self, _: &[u8]) {}
@@ -102,8 +94,8 @@ fn a_token_ends_it() {
         ends_by_a_token::<RandomState>(size, dawdle);
         ends_by_a_token::<RandomState>(size, || ());
     }
-    ends_by_a_token::<Same>(SIZES[0], dawdle);
-    ends_by_a_token::<Same>(SIZES[0], || ());
+    ends_by_a_token::<BuildHasherDefault<Same>>(SIZES[0], dawdle);
+    ends_by_a_token::<BuildHasherDefault<Same>>(SIZES[0], || ());
 }
 
 #[test]

@@ -1,11 +1,15 @@
 //! Iterators of the collections say how many items are left, stay at their end, and can be cloned where std's
 //! can.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 use std::iter::FusedIterator;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
+use std::time::Duration;
 use tine_collections::prelude::*;
 use tine_collections::{ParBitSet, ParHashMap, ParHashSet, ParVec};
 use tine_iter::prelude::*;
+use tine_pool::{StopToken, ThreadPoolBuilder, with_token};
 
 /// Walks in steps: the length counts down, `fold` after any number of steps gives the rest, and the end is
 /// final.
@@ -89,16 +93,8 @@ fn of_vectors() {
 }
 
 /// All keys belong to one shard, or to one of two.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Few<const N: u64>(u64);
-
-impl<const N: u64> BuildHasher for Few<N> {
-    type Hasher = Self;
-
-    fn build_hasher(&self) -> Self {
-        Few(0)
-    }
-}
 
 impl<const N: u64> Hasher for Few<N> {
     fn write(&mut self, bytes: &[u8]) {
@@ -115,7 +111,7 @@ fn walked_whole<S: BuildHasher + Default + Clone + Sync + Send>(sizes: &[u64]) {
         .iter()
         .flat_map(|t| sizes.iter().map(move |s| (*t, s)))
     {
-        let pool = tine_pool::ThreadPoolBuilder::new().num_threads(threads);
+        let pool = ThreadPoolBuilder::new().num_threads(threads);
         pool.build().unwrap().install(|| {
             let mut map: ParHashMap<u64, u64, S> = (0..size).map(|n| (n, n)).collect();
             let all = size * size.saturating_sub(1) / 2;
@@ -142,6 +138,29 @@ fn walked_whole<S: BuildHasher + Default + Clone + Sync + Send>(sizes: &[u64]) {
 #[test]
 fn walks_of_all_shapes_see_each_entry_once() {
     walked_whole::<RandomState>(&[0, 1, 100, 3_000, 50_000]);
-    walked_whole::<Few<1>>(&[100, 3_000]);
-    walked_whole::<Few<2>>(&[100, 3_000]);
+    walked_whole::<BuildHasherDefault<Few<1>>>(&[100, 3_000]);
+    walked_whole::<BuildHasherDefault<Few<2>>>(&[100, 3_000]);
+}
+
+/// Also in the middle of a table, of which each has some 390 entries here.
+#[test]
+fn a_token_ends_a_walk_at_once() {
+    for (size, threads) in [(1_000, 1), (100_000, 1), (100_000, 2), (100_000, 20)] {
+        let mut map: ParHashMap<u32, u32> = (0..size).map(|n| (n, n)).collect();
+        let (token, seen) = (StopToken::new(), AtomicUsize::new(0));
+        let pool = ThreadPoolBuilder::new().num_threads(threads);
+        let ended = pool.build().unwrap().install(|| {
+            with_token(&token, || {
+                map.par_values().for_each(|_| {
+                    if seen.fetch_add(1, Relaxed) == 20 {
+                        token.stop();
+                    }
+                    thread::sleep(Duration::from_micros(50));
+                })
+            })
+        });
+        assert!(ended.is_err());
+        let seen = seen.into_inner();
+        assert!(seen < 21 + 3 * threads, "{seen} of {size}, {threads}");
+    }
 }

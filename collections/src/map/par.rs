@@ -13,6 +13,7 @@ use std::mem;
 use tine_iter::iter::plumbing::{Folder, UnindexedConsumer, UnindexedProducer, bridge_unindexed};
 use tine_iter::iter::{IntoParallelIterator, ParallelIterator};
 use tine_pool::current_num_threads;
+use tine_pool::loops::{check, is_under};
 
 /// A table that a walk is made of.
 pub(crate) trait Cells: Send {
@@ -46,7 +47,7 @@ impl<C: Cells> UnindexedProducer for Part<C> {
                 if let Some(half) = halve(&mut tables) {
                     return (Part::Tables(tables), Some(Part::Tables(half)));
                 }
-                let mut entries: Vec<C::Item> = tables.into_iter().flat_map(C::cells).collect();
+                let mut entries = tables.pop().map_or_else(Vec::new, entries);
                 let half = halve(&mut entries).map(Part::Entries);
                 (Part::Entries(entries), half)
             }
@@ -73,18 +74,18 @@ impl<C: Cells> UnindexedProducer for Part<C> {
     }
 }
 
-/// Tables are split for walks by more threads than leave N tables for each. This is N.
+/// With fewer tables than N for each thread, a walk splits tables as well. This is N.
 const EACH: usize = 16;
 
 /// Drives the entries of these tables.
-fn walk<C, U>(tables: Vec<C>, consumer: U) -> U::Result
+fn walk<C, U>(mut tables: Vec<C>, consumer: U) -> U::Result
 where
     C: Cells,
     U: UnindexedConsumer<C::Item>,
 {
     if tables.len() == 1 {
         // A loop of a known length learns what its items cost.
-        let entries: Vec<C::Item> = tables.into_iter().flat_map(C::cells).collect();
+        let entries = entries(tables.remove(0));
         return entries.into_par_iter().drive_unindexed(consumer);
     }
     let all: usize = tables.iter().map(C::len).sum();
@@ -92,8 +93,25 @@ where
     if largest > all / 4 || tables.len() < EACH * current_num_threads() {
         return bridge_unindexed(Part::Tables(tables), consumer);
     }
-    let entries = tables.into_par_iter().flat_map_iter(C::cells);
+    let entries = tables.into_par_iter().flat_map_iter(looked);
     entries.drive_unindexed(consumer)
+}
+
+/// A list of a table's entries.
+fn entries<C: Cells>(table: C) -> Vec<C::Item> {
+    let mut entries = Vec::with_capacity(table.len());
+    table.cells().for_each(|entry| entries.push(entry));
+    entries
+}
+
+/// A table's entries, with a look at the token before each.
+fn looked<C: Cells>(table: C) -> impl Iterator<Item = C::Item> {
+    let is_under = is_under();
+    table.cells().inspect(move |_| {
+        if is_under {
+            check();
+        }
+    })
 }
 
 /// A table's entries as items: passes on `next`, `size_hint` and `fold`.
