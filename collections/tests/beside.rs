@@ -1,4 +1,5 @@
-//! Two maps or sets that are read beside each other: of all sizes against std's, and while other threads change both.
+//! Comparisons and set algebra of two maps or sets: of all sizes against std's, while other threads change both, and with an
+//! `Eq` that panics.
 
 #[path = "../../pool/tests/common/watched.rs"]
 mod watched;
@@ -12,7 +13,7 @@ use std::thread;
 use tine_collections::{ParHashMap, ParHashSet};
 use watched::watched;
 
-/// One table; some; more than are locked at a time; so many buckets that memory is fetched ahead.
+/// Of one table; of many; and with more entries than a cache holds.
 const SIZES: &[u64] = if cfg!(any(miri, tine_asan, tine_tsan)) {
     &[0, 5, 1_500, 3_000]
 } else {

@@ -256,6 +256,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> Extend<(K, V)> for ParHashMap<K, V, S> {
             }
             let hasher = &self.hasher;
             self.shards.widen(|(key, _): &(K, V)| hasher.hash_one(key));
+            // Most of them were new, so most of what comes may be.
             if repeated < CROWD {
                 self.expect(pairs.size_hint().0);
             }

@@ -1,7 +1,7 @@
 //! Merging an owned map into another.
 //!
 //! A large map is scattered anew among the shards, by all threads. The entries of a small one are merged one by one, which is
-//! ten times as quick where little is done for each. If that turns out to be dear, what is left is given to all threads.
+//! several times as quick where the closure does little. If the closure turns out to take long, all threads merge what is left.
 #![forbid(unsafe_code)]
 
 use super::concurrent::ParHashMap;
@@ -16,7 +16,8 @@ use tine_pool::loops::{check, look, now, ticks};
 
 /// A map with no more entries than this is small.
 const FEW: usize = 1 << 17;
-/// An entry is dear if its closure takes A nanoseconds. A delay of B is none of its doing, and less than C is not worth shards.
+/// An entry is dear if its closure takes A nanoseconds. Something else may delay a batch by B nanoseconds, and dear entries of less
+/// than C nanoseconds in all are not worth the shards. These are A, B and C.
 const DEAR: (u64, u64, u64) = (1_000, 20_000, 500_000);
 /// Entries have to be dear N times in a row, since a thread may be interrupted. This is N.
 const SURE: u32 = 3;
@@ -24,7 +25,7 @@ const SURE: u32 = 3;
 const BATCH: usize = 64;
 
 impl<K: Eq + Hash + Send, V: Send, S: BuildHasher + Sync> ParHashMap<K, V, S> {
-    /// Moves the entries of `other` into this map, shards in parallel. If both maps have a key,
+    /// Moves the entries of `other` into this map, in parallel where that pays. If both maps have a key,
     /// `merge` puts both values into one: its first argument is this map's, which stays.
     ///
     /// ```

@@ -764,7 +764,7 @@ pub(crate) fn resume(payload: Payload) -> ! {
     unwind::resume(payload)
 }
 
-/// Calls `op`, in which each panic is caught: an end among them is not one that is passed on from here.
+/// Calls `op`, which catches all panics inside it. If one of them is an end, it goes no farther, so it is not noted here.
 pub(crate) fn noting_nothing(op: impl FnOnce()) {
     let panic = PANIC.get();
     op();
