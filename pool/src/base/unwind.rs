@@ -37,9 +37,51 @@ impl Drop for AbortOnUnwind {
     }
 }
 
-/// Drops a payload whose own drop may panic.
+/// Drops a payload whose own drop may panic, and what that panic carries. A payload that never comes to an end is
+/// leaked after `ROUNDS`.
 pub(crate) fn discard(payload: Payload) {
-    if let Err(again) = catch(|| drop(payload)) {
-        std::mem::forget(again);
+    const ROUNDS: usize = 16;
+    let mut left = payload;
+    for _ in 0..ROUNDS {
+        match catch(|| drop(left)) {
+            Ok(()) => return,
+            Err(again) => left = again,
+        }
+    }
+    std::mem::forget(left);
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    /// Panics when it is dropped, with one that panics `.0` - 1 times.
+    struct Again(usize, Arc<()>);
+
+    impl Drop for Again {
+        fn drop(&mut self) {
+            if self.0 > 0 {
+                resume(Box::new(Again(self.0 - 1, self.1.clone())));
+            }
+        }
+    }
+
+    #[test]
+    fn what_payloads_panic_with_is_dropped_too() {
+        let alive = Arc::new(());
+        discard(Box::new(Again(5, alive.clone())));
+        assert_eq!(Arc::strong_count(&alive), 1);
+    }
+
+    #[test]
+    fn payloads_without_end_are_given_up() {
+        struct Endless;
+        impl Drop for Endless {
+            fn drop(&mut self) {
+                resume(Box::new(Endless));
+            }
+        }
+        discard(Box::new(Endless));
     }
 }
