@@ -363,7 +363,7 @@ table() {
                 "sleep=sleep;lull=sleep;spares=spare seats;end=spare seats;scope=scopes;kept=scopes;mail=mail, posting;" \
                 "ring=mail, posting;post=mail, posting;worker=workers, waits;wait=workers, waits;" \
                 "course=workers, waits;errand=errands;bridge=bridges of iterators;split=splits, lines of splits;" \
-                "family=workers, waits;kin=workers, waits;names=workers, waits;find=workers, waits;" \
+                "unwind=workers, waits;family=workers, waits;kin=workers, waits;names=workers, waits;find=workers, waits;" \
                 "choice=workers, waits;yield=workers, waits;patience=sleep;looker=sleep;place=mail, posting;" \
                 "line=splits, lines of splits;search=splits, lines of splits;pace=pace of loops;whole=pace of loops;" \
                 "site=pace of loops;trial=trials of joins;thinned=maps that collect;passed=maps that collect;" \

@@ -53,7 +53,7 @@ pub(crate) fn discard(payload: Payload) {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::*;
+    use super::{discard, resume};
     use std::sync::Arc;
 
     /// Panics when it is dropped, with one that panics `.0` - 1 times.
