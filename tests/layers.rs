@@ -58,6 +58,7 @@ const HOUSE: &[Crate] = &[
             &["pace::site_costs", "pace::wakes"],
             &["pace::loop_pace::view", "pace::whole"],
             &["pace::join_pace", "pace::loop_pace"],
+            &["pace::start"],
             &["pace"],
             // seat: which thread holds which seat, and which ones sleep
             &[

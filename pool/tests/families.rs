@@ -386,7 +386,7 @@ fn a_loops_waiter_finds_pieces_that_another_has_moved() {
             at.wait_for_pieces();
         };
         loops::enter_loop(
-            None,
+            loops::Call::NONE,
             &mut Piece(&|| pieces(&near, &|| pieces(&waits, &taken))),
         );
     });
@@ -415,7 +415,7 @@ fn a_loops_waiter_leaves_alone_what_lay_lower() {
             let begins_loop = || {
                 helps.set();
                 let pieces = || pieces(&|| far.wait(), &far_part);
-                loops::enter_loop(None, &mut Piece(&pieces));
+                loops::enter_loop(loops::Call::NONE, &mut Piece(&pieces));
             };
             let holds = || {
                 let _held = locked.lock().unwrap();

@@ -32,15 +32,21 @@ pub(crate) trait Weave<A, B, U> {
 
 /// The end of the first `items` groups of `step` elements each, among `len`
 /// elements. The last group may be short.
+#[inline]
 pub(crate) fn reach(items: usize, step: usize, len: usize) -> usize {
     let Some(whole) = items.checked_sub(1) else {
         return 0;
     };
-    let last = whole.checked_mul(step).filter(|start| *start < len);
-    let Some(last) = last else {
-        panic!("groups of {step} among {len} were cut behind their end, at {items}")
-    };
-    last.saturating_add(step).min(len)
+    match whole.checked_mul(step) {
+        Some(last) if last < len => last.saturating_add(step).min(len),
+        _ => cut_behind(items, step, len),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn cut_behind(items: usize, step: usize, len: usize) -> ! {
+    panic!("groups of {step} among {len} were cut behind their end, at {items}")
 }
 
 /// The most groups of `step` items that a piece may have, if it may have `max` items. If there is

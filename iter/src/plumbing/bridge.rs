@@ -21,7 +21,7 @@ use tine_pool::loops::{self, Part, Site, Timer};
 use super::fork::{done, enter_part, enter_part_here};
 use super::lazy::{Forked, Kind, Piece, Ran, Task, Way};
 use super::looks::{Looked, check, is_under, look};
-use super::pace::{Pace, Plain};
+use super::pace::Start;
 use super::traits::{Consumer, Folder, Producer, ProducerCallback, Reducer, Went};
 use crate::iter::IndexedParallelIterator;
 
@@ -125,12 +125,11 @@ where
         return rest.whole(|address| Site::here(address, len));
     }
     let _look = look();
-    let threads = current_num_threads();
     let blocks = Rest::<P, C>::BLOCKS && max == usize::MAX;
     let site = Site::here(Rest::<P, C>::address(), len);
     let cuts = match blocks {
-        true => site.cuts(len, threads, rest.consumer.worth() == 0),
-        false => Some(threads),
+        true => site.cuts(len, rest.consumer.worth() == 0),
+        false => Some(site.threads()),
     };
     let Some(cuts) = cuts else {
         let kind = Kind {
@@ -141,14 +140,14 @@ where
         };
         let task = Task::Start { site, kind, min };
         let mut job = Job::new(rest, &task);
-        enter_part(Some(site), &mut job);
+        enter_part(site.call(), &mut job);
         return job.result();
     };
     let many = cuts.saturating_add(1).next_power_of_two().min(len);
     let timer = blocks.then(|| Timer::start(site.key(), many)).flatten();
     let pieces = Pieces { cuts, min, max };
     let mut cut = Cut::new(rest, pieces, timer.as_ref());
-    enter_part(Some(site), &mut cut);
+    enter_part(site.call(), &mut cut);
     let result = done(cut.result);
     if let Some(timer) = timer {
         timer.end();
@@ -191,7 +190,7 @@ where
         return apart(rest, folder);
     };
     let worth = rest.consumer.worth();
-    if site.cuts(len, current_num_threads(), worth == 0).is_some() {
+    if site.cuts(len, worth == 0).is_some() {
         return apart(rest, folder);
     }
     let _look = look();
@@ -207,7 +206,7 @@ where
         task: &task,
         went: None,
     };
-    match enter_part_here(site, &mut behind) {
+    match enter_part_here(site.call(), &mut behind) {
         true => done(behind.went),
         false => apart(done(behind.rest), behind.folder),
     }
@@ -354,17 +353,19 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
     }
 
     #[inline]
-    fn lazily(self, task: &Task, folder: Option<C::Folder>) -> Went<C::Folder, C::Result> {
-        let mut pace = task.pace(self.len);
-        let plain = match task.plain(&pace) {
-            Some((plain, min)) => self.chain(plain, &mut pace, min, folder),
-            None => Err(Strand::new(Some(self), folder)),
+    fn lazily(self, task: &Task<'_>, folder: Option<C::Folder>) -> Went<C::Folder, C::Result> {
+        let Task::Start { site, kind, min } = *task else {
+            return Strand::new(Some(self), folder).work(task, None);
         };
-        plain.unwrap_or_else(|mut strand| {
-            let len = strand.rest.as_ref().map_or(0, |rest| rest.len);
-            task.run(&mut strand, len, &mut pace);
-            strand.finish()
-        })
+        let mut start = Start::new(site, self.len, kind.worth, !kind.ends);
+        let strand = match start.plain() {
+            Some(pieces) if kind.plain => match self.chain(pieces, &mut start, min, folder) {
+                Ok(went) => return went,
+                Err(strand) => strand,
+            },
+            _ => Strand::new(Some(self), folder),
+        };
+        strand.work(task, Some(&start))
     }
 
     /// Runs the next `n` items; the rest is `None` if these were all.
@@ -393,18 +394,24 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
     /// If the first piece takes far longer than expected, the rest is run as a strand.
     fn chain(
         mut self,
-        plain: Plain,
-        pace: &mut Pace,
+        pieces: usize,
+        start: &mut Start,
         min: usize,
         mut folder: Option<C::Folder>,
     ) -> Result<Went<C::Folder, C::Result>, Strand<P, C>> {
         let len = self.len;
-        let seed = pace.seed();
-        let task = Task::TakeOver { seed, min };
-        let pieces = plain.pieces.min(len / min);
+        // Most loops have no least length, and a division takes long.
+        let most = if min == 1 { len } else { len / min };
+        let pieces = pieces.min(most);
         for left in (2..=pieces).rev() {
-            let n = self.len / left;
+            // The last but one piece is the first of most loops.
+            let n = if left == 2 {
+                self.len / 2
+            } else {
+                self.len / left
+            };
             let (near, far, reducer) = self.cut(n);
+            let task = Task::TakeOverShort { start, min };
             let mut far = Job::new(far, &task);
             if const { Self::LARGE } {
                 let mut near = Some(near);
@@ -421,13 +428,13 @@ impl<P: Producer, C: Consumer<P::Item>> Rest<P, C> {
                 drop(self);
                 return Ok(Went::Open(done(folder)));
             }
-            if left == pieces && plain.start != 0 && pace.overturns(n, plain.start) {
+            if left == pieces && start.is_timed() && start.overturns(n) {
                 return Err(Strand::new(Some(self), folder));
             }
         }
         let folder = self.all(folder);
-        if plain.start != 0 && !folder.full() {
-            pace.record(len, plain.start);
+        if start.is_timed() && !folder.full() {
+            start.record(len);
         }
         Ok(Went::Open(folder))
     }
@@ -453,6 +460,13 @@ impl<P: Producer, C: Consumer<P::Item>> Strand<P, C> {
             folder,
             result,
         }
+    }
+
+    /// Runs it lazily to its end.
+    fn work(mut self, task: &Task<'_>, start: Option<&Start>) -> Went<C::Folder, C::Result> {
+        let len = self.rest.as_ref().map_or(0, |rest| rest.len);
+        task.run(&mut self, len, start);
+        self.finish()
     }
 
     /// The folder or the result, after what is left has been dropped.
@@ -517,12 +531,12 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Strand<P, C> {
 /// A piece that a thread is to do lazily, and its result.
 struct Job<'a, P: Producer, C: Consumer<P::Item>> {
     rest: Option<Rest<P, C>>,
-    task: &'a Task,
+    task: &'a Task<'a>,
     result: Option<C::Result>,
 }
 
 impl<'a, P: Producer, C: Consumer<P::Item>> Job<'a, P, C> {
-    fn new(rest: Rest<P, C>, task: &'a Task) -> Self {
+    fn new(rest: Rest<P, C>, task: &'a Task<'a>) -> Self {
         Job {
             rest: Some(rest),
             task,
@@ -539,7 +553,7 @@ impl<'a, P: Producer, C: Consumer<P::Item>> Job<'a, P, C> {
 struct Behind<'a, P: Producer, C: Consumer<P::Item>> {
     rest: Option<Rest<P, C>>,
     folder: Option<C::Folder>,
-    task: &'a Task,
+    task: &'a Task<'a>,
     went: Option<Went<C::Folder, C::Result>>,
 }
 

@@ -5,7 +5,7 @@
 //! program holds that code once, and not once for each pipeline; a call through a reference costs
 //! nothing beside it. What a bridge does for each block of items is compiled for its types.
 
-use tine_pool::loops::{self, Part, Site};
+use tine_pool::loops::{self, Part};
 use tine_pool::{Scope, scope};
 
 /// A closure to be called once, and what it came to.
@@ -53,13 +53,14 @@ pub(crate) fn enter<R: Send>(op: impl FnOnce() -> R + Send) -> R {
 }
 
 /// Does all of a loop on a thread of a pool: this one, if it is.
-pub(super) fn enter_part(site: Option<Site>, part: &mut (dyn Part + Send)) {
-    loops::enter_loop(site, part);
+#[inline]
+pub(super) fn enter_part(call: loops::Call, part: &mut (dyn Part + Send)) {
+    loops::enter_loop(call, part);
 }
 
 /// The same on this thread, if it is of a pool; else false, and nothing is done.
-pub(super) fn enter_part_here(site: Site, part: &mut dyn Part) -> bool {
-    loops::enter_loop_here(site, part)
+pub(super) fn enter_part_here(call: loops::Call, part: &mut dyn Part) -> bool {
+    loops::enter_loop_here(call, part)
 }
 
 /// Runs both halves of a loop that was entered by [`enter_part`], in parallel if another thread is
@@ -102,7 +103,7 @@ pub(crate) fn halves(a: impl FnMut() + Send, b: impl FnMut() + Send) {
 /// For work that threads claim piece by piece: a thread that comes late finds less, and none holds pieces that it
 /// has not begun.
 pub(crate) fn crew(threads: usize, work: &(dyn Fn() + Sync)) {
-    enter_part(None, &mut Bare(|| call_crew(threads, work)));
+    enter_part(loops::Call::NONE, &mut Bare(|| call_crew(threads, work)));
 }
 
 fn call_crew(threads: usize, work: &(dyn Fn() + Sync)) {
@@ -130,7 +131,7 @@ fn call_member<'s>(scope: &Scope<'s>, work: &'s (dyn Fn(&dyn Fn()) + Sync)) {
 
 /// Calls `work` as the whole of a loop.
 pub(crate) fn course(work: impl FnOnce() + Send) {
-    enter_part(None, &mut Call::new(|_| work()));
+    enter_part(loops::Call::NONE, &mut Call::new(|_| work()));
 }
 
 /// Both, in a [`course`]; the second is offered in public at once.

@@ -9,7 +9,7 @@ use tine_pool::loops::{self, Part, Site};
 
 use super::fork::offer;
 use super::looks::check;
-use super::pace::{Bare, Laid, Pace, Plain, Seed, Step};
+use super::pace::{Bare, Laid, Pace, Seed, Start, Step};
 
 /// A contiguous piece of a loop: items that are left, and the folder of those before them.
 pub(super) trait Piece {
@@ -42,12 +42,13 @@ pub(super) enum Forked {
 }
 
 /// What a thread does with a piece.
-#[derive(Clone, Copy)]
-pub(super) enum Task {
+pub(super) enum Task<'a> {
     /// Starts the loop `site`.
     Start { site: Site, kind: Kind, min: usize },
     /// Takes over a part of a loop.
     TakeOver { seed: Seed, min: usize },
+    /// Takes over a part of a loop that is laid out as a very short one.
+    TakeOverShort { start: &'a Start, min: usize },
     /// Runs it alone, in blocks.
     Alone { site: Site },
 }
@@ -61,39 +62,25 @@ pub(super) struct Kind {
     pub(super) plain: bool,
 }
 
-impl Task {
-    /// The pace at which it does a piece of `len` items.
-    pub(super) fn pace(&self, len: usize) -> Pace {
-        match *self {
-            Task::Start { site, kind, .. } => Pace::start(site, len, kind.worth, !kind.ends),
-            Task::TakeOver { seed, .. } => seed.grow(),
-            Task::Alone { site } => Pace::alone(site),
-        }
-    }
-
-    /// Whether the loop is to be laid out as a very short one.
-    #[inline]
-    pub(super) fn plain(&self, pace: &Pace) -> Option<(Plain, usize)> {
-        match self {
-            Task::Start { kind, min, .. } if kind.plain => Some((pace.plain()?, *min)),
-            _ => None,
-        }
-    }
-
-    /// Does it to a piece of `len` items. What they come to is in the piece.
+impl Task<'_> {
+    /// Does it to a piece of `len` items. What they come to is in the piece. The task that starts a loop is told how it
+    /// begins.
     #[inline(never)]
-    pub(super) fn run(&self, piece: &mut dyn Piece, len: usize, pace: &mut Pace) {
-        let min = match *self {
-            Task::Start { kind, min, .. } => {
+    pub(super) fn run(&self, piece: &mut dyn Piece, len: usize, start: Option<&Start>) {
+        let (mut pace, min) = match (self, start) {
+            (Task::Start { kind, min, .. }, Some(start)) => {
+                let mut pace = start.pace();
                 pace.set_kind(kind.worth, kind.ends);
-                min
+                (pace, *min)
             }
-            Task::TakeOver { min, .. } => min,
-            Task::Alone { .. } => usize::MAX,
+            (Task::Start { .. }, None) => unreachable!("a loop was begun without its beginning"),
+            (Task::TakeOver { seed, min }, _) => (seed.grow(), *min),
+            (Task::TakeOverShort { start, min }, _) => (start.seed().grow(), *min),
+            (Task::Alone { site }, _) => (Pace::alone(*site), usize::MAX),
         };
-        work(piece, len, pace, min);
+        work(piece, len, &mut pace, min);
         pace.flush();
-        if let Task::Start { .. } = self {
+        if start.is_some() {
             pace.conclude();
         }
     }
@@ -171,7 +158,7 @@ fn lay_out(len: usize, pace: &mut Pace, min: usize) -> Option<Laid> {
 /// How the two parts of a piece are done.
 pub(super) struct Way<'a> {
     /// What a thread does that takes the farther part.
-    pub(super) task: &'a Task,
+    pub(super) task: &'a Task<'a>,
     pace: &'a mut Pace,
     /// What the pace was before.
     laid: Laid,

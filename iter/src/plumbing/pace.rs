@@ -2,4 +2,4 @@
 //! pool answers.
 #![forbid(unsafe_code)]
 
-pub(crate) use tine_pool::loops::{Bare, Laid, Pace, Plain, Seed, Step};
+pub(crate) use tine_pool::loops::{Bare, Laid, Pace, Seed, Start, Step};

@@ -64,7 +64,7 @@ where
         max: usize::MAX,
     };
     let mut call = Call::new(|_| run(false, false, pieces, producer, consumer).0);
-    enter_part(None, &mut call);
+    enter_part(loops::Call::NONE, &mut call);
     call.result()
 }
 

@@ -38,14 +38,13 @@
 
 mod view;
 
-use super::glance::Glance;
 use super::profit::{self, Class};
 use super::site_costs::{self, Entry, Known};
 use super::wakes::Spared;
 use crate::base::clock;
 use std::mem::take;
 
-pub use view::{Bare, Plain, Step};
+pub use view::{Bare, Step};
 pub(crate) use view::{Demand, View};
 
 /// The time that a block should take, in nanoseconds.
@@ -66,12 +65,12 @@ const FEW_EACH: u64 = 32;
 const OUTLIER: u64 = 8;
 const TELLING: u64 = 200_000;
 /// The least rest that is given to a thread that is awake, in nanoseconds.
-const JOURNEY: u64 = 4_000;
+pub(super) const JOURNEY: u64 = 4_000;
 /// The least rest of a piece that is divided, in nanoseconds, where all behind it may be gone.
 const HERE: u64 = 2_000;
 /// Where another folder costs much, work of this length is given away all the same if each of its items
 /// takes at least this long, both in nanoseconds: then the folder is the lesser part of it.
-const DEAR: (u64, u64) = (100_000, 150);
+pub(super) const DEAR: (u64, u64) = (100_000, 150);
 /// Where another folder costs much, a loop is shared while it has this many items, or takes this many nanoseconds.
 /// A shorter time is not enough: threads that fill new tables take several times as long for each item.
 const SHARED: (usize, u64) = (1 << 14, 2_000_000);
@@ -91,21 +90,9 @@ const PAUSE: (u64, u64) = (256, 50_000);
 const MANY: u64 = 8;
 const CONTENT: (u64, u64) = (1_000, 4_000);
 /// A loop with fewer items at a site that is not known yet is laid out in public.
-const FEW: usize = 256;
+pub(super) const FEW: usize = 256;
 /// A piece expected to be shorter than this is one block.
-const TINY: u64 = 1_000;
-/// Of calls that are expected to be shorter than a journey, one in N is noted. This is N for those shorter than
-/// [`TINY`], and for the others. Longer calls that are not shared are counted like those shorter than [`TINY`]:
-/// many threads may call at one site. A call is checked for being far longer than known if it is noted, if it is
-/// expected to take [`TINY`] or more, or if the last call was far longer.
-const TIMED: (u64, u64) = (16, 4);
-
-/// A loop that is known to be shorter than this is laid out in at most [`COARSE`] pieces.
-const SHORT: u64 = 5_000;
-const COARSE: usize = 16;
-/// A loop that is not to be shared and is expected to be shorter than this is run in pieces of one block.
-const PLAIN: u64 = 40_000;
-
+pub(super) const TINY: u64 = 1_000;
 /// What the pace was before a part of a loop was offered to others.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Laid {
@@ -120,14 +107,14 @@ pub(crate) struct Laid {
 /// The pace of a loop for a thread that takes over a part of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seed {
-    entry: &'static Entry,
-    known: Known,
-    least: u64,
-    crew: u64,
-    levels: u32,
-    open: bool,
-    long: bool,
-    brief: bool,
+    pub(super) entry: &'static Entry,
+    pub(super) known: Known,
+    pub(super) least: u64,
+    pub(super) crew: u64,
+    pub(super) levels: u32,
+    pub(super) open: bool,
+    pub(super) long: bool,
+    pub(super) brief: bool,
 }
 
 impl Seed {
@@ -153,7 +140,6 @@ impl Seed {
             idlers: false,
             counts: false,
             start: 0,
-            plain: None,
             shared: false,
             probes: false,
             spared: None,
@@ -202,8 +188,6 @@ pub(crate) struct Pace {
     idlers: bool,
     counts: bool,
     start: u64,
-    /// Whether the loop is so short that each piece is one block.
-    plain: Option<Plain>,
     /// Whether part of it was given away on this thread's own account.
     shared: bool,
     /// Whether the first block may be all that is needed, so that nothing is shared before it.
@@ -223,72 +207,17 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// The pace of a call at the site of this `entry`, of `len` items. If it `tries`, it may be that a short one is not shared;
-    /// `inner` says whether it is part of another call of its loop. Where another folder costs much, parts are `worth` giving
-    /// away from that number of nanoseconds on.
-    pub(crate) fn start(
-        entry: &'static Entry,
-        len: usize,
-        worth: u64,
-        tries: bool,
-        inner: bool,
-        view: &impl View,
-    ) -> Self {
-        let known = entry.read();
-        let expected = known.predict(len);
-        let threads = view.threads();
-        // A call that is too short for a second folder need not look whether other threads want a part.
-        let kept = worth > JOURNEY && expected.is_some_and(|nanos| nanos < worth.min(DEAR.0));
-        let tries = tries && threads > 1 && !kept && !inner && view.is_outermost();
-        let class = expected.filter(|_| tries).and_then(|n| entry.profit.of(n));
-        let alone = kept || class.is_some_and(Class::is_alone);
-        let pieces = match expected {
-            _ if threads == 1 => 1,
-            // At least one item for each thread, since items may wait for each other.
-            Some(_) if alone => (2 * threads).min(COARSE.max(threads)),
-            Some(nanos) if nanos < SHORT => (2 * threads).min(COARSE),
-            _ => 2 * threads,
-        };
-        let watched = view.watched();
-        let seed = Seed {
-            entry,
-            known,
-            least: JOURNEY,
-            crew: threads as u64,
-            levels: pieces.next_power_of_two().trailing_zeros(),
-            open: expected.is_none() && len < FEW || !watched,
-            long: false,
-            brief: class.is_some(),
-        };
-        // No other thread would come in time for a part of the call, so it need not look whether a thread
-        // would.
-        let most = if alone { PLAIN } else { JOURNEY };
-        let plain = expected.filter(|&nanos| watched && nanos < most);
-        let every = match plain {
-            // About one in 16, as often as each call that runs alone.
-            Some(_) if !alone => TIMED.1,
-            _ => TIMED.0,
-        };
-        // A look at the clock costs much, compared with the shortest calls. Most inner calls are far shorter
-        // than the average of their depth.
-        let seldom = |nanos| (nanos < TINY || inner) && !known.is_doubted();
-        let (look, late) = match plain {
-            Some(nanos) if seldom(nanos) => match view.glance() {
-                Some(Glance { now, late }) => (now, late),
-                None => (0, false),
-            },
-            Some(_) => (clock::now(), true),
-            None => (u64::from(alone), false),
-        };
-        let counts = look > 0 && (view.chance(every) || alone && class.is_some_and(Class::is_new));
-        let start = if counts || late { look } else { 0 };
-        let plain = plain.map(|_| Plain { pieces, start });
-        Pace {
-            plain,
+    /// Of calls that are not shared, one in N counts for all; this is N.
+    pub(super) const COUNTED: u64 = 16;
+
+    /// The pace of a call that begins: `whole` is what it is expected to take; it is `alone` if it is not to be shared, and
+    /// `counts` for several such.
+    pub(crate) fn begun(seed: Seed, whole: u64, alone: bool, counts: bool) -> Self {
+        Self {
             part: false,
             alone,
             counts,
-            whole: expected.unwrap_or(0),
+            whole,
             ..seed.grow()
         }
     }
@@ -311,22 +240,8 @@ impl Pace {
         }
     }
 
-    /// Whether, and how, this is a plain loop.
-    #[inline]
-    pub(crate) fn plain(&self) -> Option<Plain> {
-        self.plain
-    }
-
-    /// Notes the time that all `len` items of a plain loop took since `start`.
-    pub(crate) fn record(&self, len: usize, start: u64) {
-        let nanos = clock::nanos(clock::since(start));
-        if self.counts || self.known.is_doubted() || self.known.is_overturned(len, nanos) {
-            self.note(len, nanos);
-        }
-    }
-
-    #[cold]
-    fn note(&self, len: usize, nanos: u64) {
+    /// All `len` items of a plain loop took this time.
+    pub(crate) fn note_plain(&self, len: usize, nanos: u64) {
         self.note_alone(len, nanos);
         if let Some(class) = self.class().filter(|_| self.alone && self.counts) {
             self.was_alone(class, nanos);
@@ -340,19 +255,13 @@ impl Pace {
         if is_far && !clock::was_interrupted() {
             class.misjudged();
         }
-        class.alone(TIMED.0 as u32);
+        class.alone(Self::COUNTED as u32);
     }
 
-    /// The first `items` of a plain loop that began at `start` have been run. If they took far longer than
-    /// expected, the loop is no longer plain.
-    pub(crate) fn overturns(&mut self, items: usize, start: u64) -> bool {
-        let ticks = clock::since(start);
-        let is = self.known.is_overturned(items, clock::nanos(ticks));
-        if is {
-            (self.items, self.ticks, self.last) = (items, ticks, (ticks << 8) / items as u64);
-            (self.alone, self.brief, self.long) = (false, false, true);
-        }
-        is
+    /// The first `items` of a plain loop took so long that it is no longer plain.
+    pub(crate) fn overturn(&mut self, items: usize, ticks: u64) {
+        (self.items, self.ticks, self.last) = (items, ticks, (ticks << 8) / items as u64);
+        (self.alone, self.brief, self.long) = (false, false, true);
     }
 
     /// Whether a piece of `len` items is to be halved before it is run. If so, its farther half is
@@ -842,6 +751,13 @@ impl Pace {
     fn is_crowded(&self) -> bool {
         self.begun != 0 && self.begun < self.crowded
     }
+}
+
+/// Whether this number of items at a site are known to take no longer than other threads take to come.
+#[inline]
+pub(crate) fn are_few(entry: &Entry, items: usize) -> bool {
+    let cost = entry.predict(1 << 8);
+    cost.is_some_and(|cost| cost.saturating_mul(items as u64) <= JOURNEY << 8)
 }
 
 /// The number of items at a site that take no longer than other threads take to come, as

@@ -8,5 +8,6 @@ pub(crate) mod join_trial;
 pub(crate) mod loop_pace;
 mod profit;
 pub(crate) mod site_costs;
+pub(crate) mod start;
 pub(crate) mod wakes;
 pub(crate) mod whole;

@@ -50,24 +50,42 @@ pub(crate) struct Covered {
     job: Option<Context>,
 }
 
-/// A call of a loop.
+/// A call of a loop. (Two words, which travel in registers: a copy of smaller parts, written just before, would make the
+/// processor wait for them.)
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallOf {
     /// Which loop it is.
     pub(crate) site: usize,
-    /// In how many calls of that loop this one began.
-    pub(crate) depth: u32,
-    /// About how many items it has, as `verbs/sites.rs` counts.
-    pub(crate) class: u32,
+    kind: usize,
 }
 
 impl CallOf {
     /// One that is not known.
-    pub(crate) const NONE: Self = Self {
-        site: 0,
-        depth: 0,
-        class: 0,
-    };
+    pub(crate) const NONE: Self = Self::new(0, 0, 0);
+
+    /// How many bits hold the class.
+    const CLASS: u32 = 8;
+
+    /// A call that began in `depth` calls of the loop `site`, with about that number of items: for the `class` see
+    /// `verbs/sites.rs`.
+    #[inline]
+    pub(crate) const fn new(site: usize, depth: usize, class: u8) -> Self {
+        Self {
+            site,
+            kind: depth << Self::CLASS | class as usize,
+        }
+    }
+
+    /// In how many calls of that loop it began.
+    #[inline]
+    pub(crate) const fn depth(self) -> usize {
+        self.kind >> Self::CLASS
+    }
+
+    #[inline]
+    pub(crate) const fn class(self) -> u8 {
+        self.kind as u8
+    }
 }
 
 /// Where a loop began, as `work/course.rs` has it.

@@ -17,9 +17,16 @@ impl Here<'_> {
         Worker::with(|worker| f(&Here(worker)))
     }
 
+    /// The number of threads of the pool.
+    #[inline]
+    pub(super) fn threads(&self) -> usize {
+        self.0
+            .map_or_else(pool::current_num_threads, |w| w.shared.len())
+    }
+
     /// In how many calls of that loop the thread is.
     #[inline]
-    pub(super) fn calls_of(&self, site: usize) -> u32 {
+    pub(super) fn calls_of(&self, site: usize) -> usize {
         self.0.map_or(0, |worker| worker.calls_of(site))
     }
 
@@ -30,12 +37,6 @@ impl Here<'_> {
 }
 
 impl View for Here<'_> {
-    #[inline]
-    fn threads(&self) -> usize {
-        self.0
-            .map_or_else(pool::current_num_threads, |w| w.shared.len())
-    }
-
     #[inline]
     fn watched(&self) -> bool {
         match self.0 {

@@ -9,17 +9,78 @@ use super::pool;
 use crate::base::clock;
 use crate::base::stop;
 use crate::pace::loop_pace::{self, View};
+use crate::pace::start;
 use crate::pace::whole;
 use crate::queue::weight::Weight;
-use crate::seat::context::CallOf;
 use crate::work::under;
 use crate::work::worker::{FOR_LOOP, Worker};
 use std::sync::atomic::AtomicPtr;
 
-pub use super::sites::{Site, Timer, few};
+pub use super::sites::{Call, Site, Timer, few};
 pub use crate::base::barrier::barrier_everywhere;
 pub use crate::base::clock::{micros, ticks};
-pub use crate::pace::loop_pace::{Bare, Plain, Step};
+pub use crate::pace::loop_pace::{Bare, Step};
+
+/// A call of a loop that begins.
+#[derive(Debug)]
+pub struct Start(start::Start);
+
+impl Start {
+    /// A call of the loop `site`, of `len` items; for `worth` see [`Pace::set_kind`].
+    /// If it `tries`, a short loop at a site where sharing was in vain is not shared for now, and
+    /// the caller must call [`Pace::conclude`] at its end.
+    #[must_use]
+    #[inline(never)]
+    pub fn new(site: Site, len: usize, worth: u64, tries: bool) -> Self {
+        let (entry, inner) = (site.entry, site.call.depth() > 0);
+        let call = start::Call {
+            entry,
+            len,
+            worth,
+            tries,
+            inner,
+            threads: site.threads,
+        };
+        Here::with(|here| Self(start::Start::new(&call, here)))
+    }
+
+    /// If the loop is known to be very short: the number of pieces in which it is laid out. Each piece is then one block.
+    #[must_use]
+    #[inline]
+    pub fn plain(&self) -> Option<usize> {
+        self.0.plain()
+    }
+
+    /// Whether such a loop is to be timed, by [`Self::overturns`] and [`Self::record`].
+    #[must_use]
+    #[inline]
+    pub fn is_timed(&self) -> bool {
+        self.0.is_timed()
+    }
+
+    /// All `len` items of a plain loop have been run.
+    pub fn record(&self, len: usize) {
+        self.0.record(len);
+    }
+
+    /// Whether the first `items` of a plain loop took so long that it is no longer plain: then the rest is run like any
+    /// other loop.
+    pub fn overturns(&mut self, items: usize) -> bool {
+        self.0.overturns(items)
+    }
+
+    /// What a thread needs to know to take over a part.
+    #[must_use]
+    pub fn seed(&self) -> Seed {
+        Seed(self.0.seed())
+    }
+
+    /// The pace at which it is run, unless it is plain.
+    #[must_use]
+    pub fn pace(&self) -> Pace {
+        Pace(self.0.pace())
+    }
+}
 
 /// The pace of one loop on one contiguous piece.
 #[derive(Debug)]
@@ -43,16 +104,10 @@ impl Seed {
 }
 
 impl Pace {
-    /// The pace of a call of the loop `site`, of `len` items; for `worth` see [`Self::set_kind`].
-    /// If it `tries`, a short loop at a site where sharing was in vain is not shared for now, and
-    /// the caller must call [`Self::conclude`] at its end.
+    /// As [`Start::new`], where the loop is run in blocks in any case.
     #[must_use]
     pub fn start(site: Site, len: usize, worth: u64, tries: bool) -> Self {
-        let (entry, inner) = (site.entry, site.call.depth > 0);
-        Here::with(|here| {
-            let pace = loop_pace::Pace::start(entry, len, worth, tries, inner, here);
-            Self(pace)
-        })
+        Start::new(site, len, worth, tries).pace()
     }
 
     /// The pace of a loop that one thread runs in blocks.
@@ -106,24 +161,6 @@ impl Pace {
     #[inline]
     pub fn go_on(&mut self, laid: Laid) {
         self.0.go_on(laid.0);
-    }
-
-    /// If the loop is known to be very short: the number of pieces in which it is laid out, and
-    /// whether it is to be timed as a whole.
-    #[inline]
-    pub fn plain(&self) -> Option<Plain> {
-        self.0.plain()
-    }
-
-    /// What all `len` items of a plain loop took since `start`.
-    pub fn record(&self, len: usize, start: u64) {
-        self.0.record(len, start);
-    }
-
-    /// Whether the first `items` of a plain loop that began at `start` took so long that it is no
-    /// longer plain: then the rest is run like any other loop.
-    pub fn overturns(&mut self, items: usize, start: u64) -> bool {
-        self.0.overturns(items, start)
     }
 
     /// What to do with a piece of which `left` items are left.
@@ -224,27 +261,25 @@ pub fn enter(part: &mut (dyn Part + Send)) {
 
 /// The same with all of a loop: its parts are then taken by [`lend`] and [`halves`].
 #[inline(never)]
-pub fn enter_loop(site: Option<Site>, part: &mut (dyn Part + Send)) {
-    /// All that is brought inside, behind one reference: on the way there it is copied more than once.
-    struct Call<'a>(CallOf, &'a mut (dyn Part + Send));
+pub fn enter_loop(call: Call, part: &mut (dyn Part + Send)) {
+    Worker::with(|worker| match worker {
+        Some(worker) => worker.begin_course(call.0, || part.run(false)),
+        None => enter_loop_from_outside(call, part),
+    });
+}
 
-    impl Call<'_> {
-        #[inline(always)]
-        fn run(&mut self, worker: &Worker<'_>, injected: bool) {
-            worker.begin_course(self.0, || self.1.run(injected));
-        }
-    }
-
-    let mut call = Call(site.map_or(CallOf::NONE, |site| site.call), part);
-    pool::in_worker(|worker, injected| call.run(worker, injected));
+#[cold]
+#[inline(never)]
+fn enter_loop_from_outside(call: Call, part: &mut (dyn Part + Send)) {
+    pool::in_worker(|worker, injected| worker.begin_course(call.0, || part.run(injected)));
 }
 
 /// The same, if the calling thread is of a pool; else false, and nothing is done. So the part need not be `Send`.
 #[inline(never)]
-pub fn enter_loop_here(site: Site, part: &mut dyn Part) -> bool {
+pub fn enter_loop_here(call: Call, part: &mut dyn Part) -> bool {
     Worker::with(|worker| {
         let Some(worker) = worker else { return false };
-        worker.begin_course(site.call, || part.run(false));
+        worker.begin_course(call.0, || part.run(false));
         true
     })
 }
@@ -480,11 +515,11 @@ mod tests {
     }
 
     fn run(address: usize, item: &(dyn Fn() + Sync)) {
-        enter_loop(Some(Site::here(address, 1)), &mut Loop(item));
+        enter_loop(Site::here(address, 1).call(), &mut Loop(item));
     }
 
-    fn depth(address: usize) -> u32 {
-        Site::here(address, 1).call.depth
+    fn depth(address: usize) -> usize {
+        Site::here(address, 1).call.depth()
     }
 
     const A: usize = 0x51_7f00;
@@ -533,7 +568,7 @@ mod tests {
                 assert_eq!(key(1), key(1 << 20));
                 assert!(!all.contains(&key(1)));
             };
-            enter_loop(Some(site), &mut Loop(&item));
+            enter_loop(site.call(), &mut Loop(&item));
         });
     }
 

@@ -21,6 +21,16 @@ use crate::seat::context::CallOf;
 pub struct Site {
     pub(super) entry: &'static Entry,
     pub(super) call: CallOf,
+    pub(super) threads: usize,
+}
+
+/// A call of a loop, as its course keeps it.
+#[derive(Debug, Clone, Copy)]
+pub struct Call(pub(super) CallOf);
+
+impl Call {
+    /// One of which nothing is to be known.
+    pub const NONE: Self = Self(CallOf::NONE);
 }
 
 impl Site {
@@ -29,44 +39,45 @@ impl Site {
     #[must_use]
     #[inline]
     pub fn here(address: usize, items: usize) -> Self {
-        let depth = Here::with(|here| here.calls_of(address));
-        Self::new(CallOf {
-            site: address,
-            depth,
-            class: if depth == 0 { class(items) } else { 0 },
+        Here::with(|here| {
+            let depth = here.calls_of(address);
+            let class = if depth == 0 { class(items) } else { 0 };
+            Self::new(CallOf::new(address, depth, class), here)
         })
     }
 
     /// The call whose course runs here.
     #[must_use]
     pub fn inside(address: usize) -> Self {
-        let call = Here::with(|here| here.call_of(address));
-        Self::new(call.unwrap_or(CallOf {
-            site: address,
-            ..CallOf::NONE
-        }))
+        Here::with(|here| {
+            let call = here.call_of(address);
+            Self::new(call.unwrap_or(CallOf::new(address, 0, 0)), here)
+        })
     }
 
     /// A call of a loop whose depth is not looked for.
     #[must_use]
     pub fn flat(address: usize, items: usize) -> Self {
-        Self::new(CallOf {
-            site: address,
-            depth: 0,
-            class: class(items),
-        })
+        Here::with(|here| Self::new(CallOf::new(address, 0, class(items)), here))
     }
 
     #[inline]
-    fn new(call: CallOf) -> Self {
+    fn new(call: CallOf, here: &Here<'_>) -> Self {
         Self {
             entry: site_costs::entry(key(call)),
             call,
+            threads: here.threads(),
         }
     }
 
-    /// How many times such a call is cut in advance, if at all, in a pool of that number of
-    /// `threads`.
+    /// How many threads the pool has in which the call is made.
+    #[must_use]
+    #[inline]
+    pub fn threads(self) -> usize {
+        self.threads
+    }
+
+    /// How many times such a call is cut in advance, if at all.
     ///
     /// Calls of so few items that each item is a piece are cut, unless they are known to be brief.
     /// So are `cheap` inner calls, whose folders cost nothing, if calls at their depth take little
@@ -74,19 +85,19 @@ impl Site {
     /// leaves, and few long ones. Cutting them costs less than reading the clock for each block.
     #[must_use]
     #[inline]
-    pub fn cuts(self, items: usize, threads: usize, cheap: bool) -> Option<usize> {
+    pub fn cuts(self, items: usize, cheap: bool) -> Option<usize> {
         const FEW: usize = 32;
         /// In nanoseconds.
         const SHORT: u64 = 50_000;
-        let inner = cheap && self.call.depth > 0 && items <= FEW;
+        let inner = cheap && self.call.depth() > 0 && items <= FEW;
         // If four items take no longer than other threads take to come, no item is worth its own piece.
         let brief = if inner { items } else { items.min(4) };
-        if brief <= loop_pace::few(self.entry) {
+        if loop_pace::are_few(self.entry, brief) {
             return None;
         }
-        let most = threads.saturating_mul(2);
+        let most = self.threads.saturating_mul(2);
         if items <= most {
-            return Some(threads);
+            return Some(self.threads);
         }
         let is_short = |nanos| nanos < SHORT;
         // As many pieces as another loop would have.
@@ -108,6 +119,13 @@ impl Site {
         known.predict(items).is_some_and(|nanos| nanos < TINY) && !known.is_doubted()
     }
 
+    /// What the course of such a call is told.
+    #[must_use]
+    #[inline]
+    pub fn call(self) -> Call {
+        Call(self.call)
+    }
+
     /// By which the table knows it.
     #[must_use]
     #[inline]
@@ -123,15 +141,15 @@ const CLASS_BITS: u32 = 5;
 
 #[inline]
 fn key(call: CallOf) -> usize {
-    let depth = call.depth.min((1 << DEPTH_BITS) - 1) as usize;
-    let class = call.class as usize;
+    let depth = call.depth().min((1 << DEPTH_BITS) - 1);
+    let class = usize::from(call.class());
     call.site ^ depth.rotate_right(DEPTH_BITS) ^ class.rotate_right(DEPTH_BITS + CLASS_BITS)
 }
 
 /// The calls of a class have up to four times as many items as the shortest.
 #[inline]
-fn class(items: usize) -> u32 {
-    items.max(1).ilog2() / 2
+fn class(items: usize) -> u8 {
+    (items.max(1).ilog2() / 2) as u8
 }
 
 /// The time that the pieces take of a call that is cut in advance.
@@ -204,7 +222,7 @@ pub fn few(site: usize) -> usize {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Site, Timer};
+    use super::{Here, Site, Timer};
     use crate::base::clock;
     use crate::pace::loop_pace;
     use crate::pace::site_costs;
@@ -213,19 +231,20 @@ mod tests {
     const THREADS: usize = 4;
 
     /// A call of the loop at this address, of which `nanos` are known for each item.
-    fn known(site: usize, depth: u32, nanos: u64) -> Site {
-        let class = 0;
-        let site = Site::new(CallOf { site, depth, class });
+    fn known(site: usize, depth: usize, nanos: u64) -> Site {
+        let mut site = Here::with(|here| Site::new(CallOf::new(site, depth, 0), here));
         site.entry.replace_cost(1_000, 1_000 * nanos);
+        site.threads = THREADS;
         site
     }
 
     #[test]
     fn calls_of_few_items_are_cut_in_advance_unless_they_are_brief() {
-        let site = Site::flat(0x51_8100, 8);
-        assert_eq!(site.cuts(8, THREADS, false), Some(THREADS), "not known yet");
-        assert_eq!(site.cuts(9, THREADS, true), None, "not few");
-        let cuts = |nanos, items| known(0x51_8100, 0, nanos).cuts(items, THREADS, true);
+        let mut site = Site::flat(0x51_8100, 8);
+        site.threads = THREADS;
+        assert_eq!(site.cuts(8, false), Some(THREADS), "not known yet");
+        assert_eq!(site.cuts(9, true), None, "not few");
+        let cuts = |nanos, items| known(0x51_8100, 0, nanos).cuts(items, true);
         assert_eq!(cuts(10_000, 1), Some(THREADS));
         assert_eq!(cuts(2_000, 3), Some(THREADS));
         assert_eq!((cuts(2_000, 2), cuts(100, 8)), (None, None), "brief");
@@ -233,12 +252,12 @@ mod tests {
 
     #[test]
     fn short_inner_calls_that_are_cheap_to_cut_are_cut_in_advance() {
-        let cuts = |items, cheap| known(0x51_8200, 1, 2_000).cuts(items, THREADS, cheap);
+        let cuts = |items, cheap| known(0x51_8200, 1, 2_000).cuts(items, cheap);
         assert_eq!(cuts(20, true), Some(2 * THREADS - 1));
         assert_eq!(cuts(20, false), None, "folders cost something");
         assert_eq!((cuts(30, true), cuts(33, true)), (None, None), "long");
         let site = known(0x51_8200, 1, 100);
-        assert_eq!(site.cuts(20, THREADS, true), None, "brief");
+        assert_eq!(site.cuts(20, true), None, "brief");
     }
 
     #[test]

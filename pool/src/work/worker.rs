@@ -362,7 +362,7 @@ impl<'a> Worker<'a> {
 
     /// In how many calls of the loop `site` this worker is, as far as the last loops that began tell.
     #[inline]
-    pub(crate) fn calls_of(&self, site: usize) -> u32 {
+    pub(crate) fn calls_of(&self, site: usize) -> usize {
         match self.nested().course().is_null() {
             true => 0,
             false => self.count_calls_of(site),
@@ -370,8 +370,8 @@ impl<'a> Worker<'a> {
     }
 
     #[inline(never)]
-    fn count_calls_of(&self, site: usize) -> u32 {
-        self.call_of(site).map_or(0, |call| call.depth + 1)
+    fn count_calls_of(&self, site: usize) -> usize {
+        self.call_of(site).map_or(0, |call| call.depth() + 1)
     }
 
     /// The innermost call of the loop `site` that this worker is in, as far as the last loops that began tell.

@@ -1,7 +1,9 @@
 //! The pace of loops in a pool that is made up: what it lays out, publishes, and asks.
-use super::{Bare, Demand, Glance, Pace, Step, View, clock};
+use super::{Bare, Demand, Pace, Step, View, clock};
 use crate::base::clock::tests::PRETENDED;
+use crate::pace::glance::Glance;
 use crate::pace::site_costs::{self, Entry, Known};
+use crate::pace::start::{Call, Start};
 use crate::pace::wakes::Wakes;
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -46,9 +48,6 @@ impl Eight {
 }
 
 impl View for Eight {
-    fn threads(&self) -> usize {
-        8
-    }
     fn watched(&self) -> bool {
         true
     }
@@ -87,14 +86,44 @@ impl View for Eight {
     }
 }
 
-/// How a piece of `len` items at `site` is laid out before its first block: the length of what is left, and the
-/// last answer.
+/// A call that begins at the site of this `entry`.
+fn start(
+    entry: &'static Entry,
+    len: usize,
+    worth: u64,
+    tries: bool,
+    inner: bool,
+    view: &Eight,
+) -> Start {
+    let call = Call {
+        entry,
+        len,
+        worth,
+        tries,
+        inner,
+        threads: 8,
+    };
+    Start::new(&call, view)
+}
+
+/// The pace of such a call.
+fn begin(
+    entry: &'static Entry,
+    len: usize,
+    worth: u64,
+    tries: bool,
+    inner: bool,
+    view: &Eight,
+) -> Pace {
+    start(entry, len, worth, tries, inner, view).pace()
+}
+
 /// Of many threads, one that found none in want of work asks again after a while, or where one waits.
 #[test]
 fn many_threads_do_not_look_all_the_time() {
     for (crew, asks_again) in [(super::MANY, true), (super::MANY + 1, false)] {
         let view = Eight::new();
-        let mut pace = Pace::start(at(0x51_7e28), 1 << 20, 0, false, false, &view);
+        let mut pace = begin(at(0x51_7e28), 1 << 20, 0, false, false, &view);
         pace.set_kind(0, false);
         (pace.crew, pace.begun) = (crew, clock::now());
         assert!(asks(&mut pace, &view, false), "at first");
@@ -118,7 +147,7 @@ fn asks(pace: &mut Pace, view: &Eight, waited_for: bool) -> bool {
 #[test]
 fn threads_are_woken_ahead_for_what_is_worth_it() {
     let view = Eight::new();
-    let mut pace = Pace::start(at(0x51_7e2c), 1 << 20, 0, false, false, &view);
+    let mut pace = begin(at(0x51_7e2c), 1 << 20, 0, false, false, &view);
     pace.set_kind(0, false);
     view.demand.set(Some(Demand::Later { offered: 4 }));
     let each = (crate::pace::wakes::LATE * view.wakes.delay()).max(5 * view.wakes.cost());
@@ -132,7 +161,7 @@ fn threads_are_woken_ahead_for_what_is_worth_it() {
 /// A pace after a hundred items that took that many nanoseconds each, or of which nothing is known; and a system that has
 /// interrupted this thread since it was asked, or not.
 fn interrupted(is: bool, known: Option<u64>) -> Pace {
-    let mut pace = Pace::start(at(0x51_7eb0), 1 << 20, 0, false, false, &Eight::new());
+    let mut pace = begin(at(0x51_7eb0), 1 << 20, 0, false, false, &Eight::new());
     if let Some(nanos) = known {
         (pace.items, pace.ticks) = (100, clock::ticks(100 * nanos));
     }
@@ -198,8 +227,10 @@ fn interrupted_items_that_are_all_long_count() {
     PRETENDED.set(None);
 }
 
+/// How a piece of `len` items at `site` is laid out before its first block: the length of what is left, and the
+/// last answer.
 fn laid_bare(site: usize, len: usize, view: &Eight) -> (usize, Bare) {
-    let (mut pace, mut left) = (Pace::start(at(site), len, 0, false, false, view), len);
+    let (mut pace, mut left) = (begin(at(site), len, 0, false, false, view), len);
     pace.set_kind(0, false);
     loop {
         match pace.bare(left, left > 1, view) {
@@ -249,7 +280,7 @@ fn a_crowded_pool_is_left_alone_for_a_while() {
         ..Eight::new()
     };
     for (took, least, most) in [(100, 25_000, 51_000), (1_000_000, 50_000, 51_000)] {
-        let mut pace = Pace::start(at(0x51_7e34), 1 << 20, 0, false, false, &view);
+        let mut pace = begin(at(0x51_7e34), 1 << 20, 0, false, false, &view);
         (pace.items, pace.ticks) = (1_000, clock::ticks(1_000_000));
         assert_eq!(pace.size(1 << 20), 3, "nothing is known of the pool");
         pace.block = 0;
@@ -269,7 +300,7 @@ fn a_crowded_pool_is_left_alone_for_a_while() {
         assert_eq!(view.looks.get(), before + 2);
     }
     let empty = Eight::new();
-    let mut pace = Pace::start(at(0x51_7e34), 1 << 20, 0, false, false, &empty);
+    let mut pace = begin(at(0x51_7e34), 1 << 20, 0, false, false, &empty);
     pace.begun = clock::now();
     assert!(pace.has_room(&empty) && pace.has_room(&empty));
     assert_eq!(empty.looks.get(), 2, "one with room is looked at each time");
@@ -282,7 +313,7 @@ fn items_that_differ_are_public() {
     let entry = at(site);
     entry.record_cost(1, 2_000);
     assert_eq!(laid_bare(site, 100, &view), (100, Bare::No));
-    let mut pace = Pace::start(at(site), 100, 0, false, false, &view);
+    let mut pace = begin(at(site), 100, 0, false, false, &view);
     (pace.items, pace.ticks) = (50, clock::ticks(110_000));
     pace.peak = clock::ticks(25_000) << 8;
     pace.flush();
@@ -296,7 +327,7 @@ fn items_that_differ_are_public() {
         (7, Bare::Publish { .. })
     ));
     for _ in 0..8 {
-        let mut pace = Pace::start(at(site), 1_000, 0, false, false, &view);
+        let mut pace = begin(at(site), 1_000, 0, false, false, &view);
         (pace.items, pace.ticks) = (500, clock::ticks(1_000_000));
         pace.flush();
     }
@@ -307,7 +338,7 @@ fn items_that_differ_are_public() {
 #[test]
 fn what_is_gone_is_not_shared_again() {
     let view = Eight::new();
-    let mut pace = Pace::start(at(0x51_7e50), 1_000, 0, false, false, &view);
+    let mut pace = begin(at(0x51_7e50), 1_000, 0, false, false, &view);
     pace.set_kind(0, false);
     (pace.items, pace.ticks) = (100, clock::ticks(10_000));
     pace.hand_out(500, false);
@@ -331,9 +362,7 @@ fn long_items_that_lie_together_are_cut_apart() {
     entry.record_cost(1, 2_000);
     entry.record_uneven(true);
     let row = |items, nanos| {
-        let mut pace = Pace::start(at(site), 1_000, 0, false, false, &view)
-            .seed()
-            .grow();
+        let mut pace = begin(at(site), 1_000, 0, false, false, &view).seed().grow();
         (pace.items, pace.ticks) = (items, clock::ticks(nanos));
         pace.peak = (pace.ticks << 8) / items as u64;
         pace.flush();
@@ -345,7 +374,7 @@ fn long_items_that_lie_together_are_cut_apart() {
     let (now, known) = (entry.predict(1_000).unwrap(), entry.read());
     assert!((10_000_000..40_000_000).contains(&now), "{now}");
     assert!(known.is_uneven());
-    let mut pace = Pace::start(at(site), 1_000, 0, false, false, &view);
+    let mut pace = begin(at(site), 1_000, 0, false, false, &view);
     (pace.items, pace.ticks) = (50, clock::ticks(100_000));
     entry.replace_cost(1, 25_000);
     pace.known = entry.read();
@@ -362,9 +391,7 @@ fn parts_that_are_as_expected_are_not_noted() {
     let entry = at(site);
     entry.record_cost(100, 100_000);
     let part = |nanos| {
-        let mut pace = Pace::start(at(site), 1_000, 0, false, false, &view)
-            .seed()
-            .grow();
+        let mut pace = begin(at(site), 1_000, 0, false, false, &view).seed().grow();
         (pace.items, pace.ticks) = (100, clock::ticks(nanos));
         pace.flush();
         entry.read().predict(100).expect("it is known")
@@ -377,7 +404,7 @@ fn parts_that_are_as_expected_are_not_noted() {
 
 /// A short loop, which one thread has run to its end if it is not shared, or which took this time. Says whether it was.
 fn short(site: usize, len: usize, nanos: u64, view: &Eight) -> bool {
-    let mut pace = Pace::start(at(site), len, 0, true, false, view);
+    let mut pace = begin(at(site), len, 0, true, false, view);
     pace.set_kind(0, false);
     view.demand.set(Some(Demand::Awake));
     let shares = matches!(pace.next(len, view), Step::Share);
@@ -412,14 +439,14 @@ fn short_loops_are_shared_if_that_gains_anything() {
     view.chance = true;
     assert!((0..256 / 16).all(|_| !short(site, 10, 20_000, &view)));
     assert!(short(site, 10, 30_000, &view), "another try");
-    let longer = Pace::start(at(site), 50, 0, true, false, &view);
+    let longer = begin(at(site), 50, 0, true, false, &view);
     assert!(longer.alone, "what does that take alone?");
     let inner = Eight {
         inner: true,
         ..Eight::new()
     };
-    assert!(!Pace::start(at(site), 50, 0, true, false, &inner).brief);
-    let longest = Pace::start(at(site), 200, 0, true, false, &view);
+    assert!(!begin(at(site), 50, 0, true, false, &inner).brief);
+    let longest = begin(at(site), 200, 0, true, false, &view);
     assert!(!longest.brief);
 }
 
@@ -428,13 +455,17 @@ fn short_loops_are_shared_if_that_gains_anything() {
 fn what_is_too_short_for_a_second_folder_looks_for_no_thief() {
     let (site, view) = (0x51_7e88, Eight::new());
     at(site).record_cost(1_000, 5_000);
-    let start = |len, worth| Pace::start(at(site), len, worth, false, false, &view);
+    let start = |len, worth| start(at(site), len, worth, false, false, &view);
     assert!(start(1_000, 2_000_000).plain().is_some());
-    let pace = start(15_000, 2_000_000);
-    assert!(pace.alone && pace.plain().is_none());
+    let longer = start(15_000, 2_000_000);
+    assert!(longer.pace().alone && longer.plain().is_none());
     // A call that is worth it, a longer call, and a call of cheap folders.
     let others = [(15_000, 50_000), (30_000, 2_000_000), (1_000, 0)];
-    assert!(others.iter().all(|&(len, worth)| !start(len, worth).alone));
+    assert!(
+        others
+            .iter()
+            .all(|&(len, worth)| !start(len, worth).pace().alone)
+    );
 }
 
 /// That no thread took a part of a very short loop says something only if one could have.
@@ -444,7 +475,7 @@ fn very_short_loops_that_no_thread_takes_are_not_shared() {
     at(site).record_cost(10, 10_000);
     let run = |demand| {
         view.demand.set(Some(demand));
-        let mut pace = Pace::start(at(site), 10, 0, true, false, &view);
+        let mut pace = begin(at(site), 10, 0, true, false, &view);
         pace.set_kind(0, false);
         if !pace.alone {
             pace.next(10, &view);
@@ -467,7 +498,7 @@ fn a_loop_that_is_not_shared_may_turn_out_to_be_long() {
     at(site).record_cost(100, 100_000);
     view.demand.set(Some(Demand::Awake));
     let alone = || {
-        let mut pace = Pace::start(at(site), 100, 0, true, false, &view);
+        let mut pace = begin(at(site), 100, 0, true, false, &view);
         pace.set_kind(0, false);
         assert!(matches!(pace.next(100, &view), Step::Run(_)));
         pace.drop_notes();
@@ -489,9 +520,7 @@ fn parts_of_short_loops_are_not_noted() {
     let entry = at(site);
     entry.record_cost(100, 10_000);
     entry.profit.of(10_000).unwrap().alone(1);
-    let mut pace = Pace::start(at(site), 100, 0, true, false, &view)
-        .seed()
-        .grow();
+    let mut pace = begin(at(site), 100, 0, true, false, &view).seed().grow();
     for nanos in [1_000, 100_000] {
         (pace.items, pace.ticks) = (10, clock::ticks(nanos));
         pace.flush();
@@ -618,13 +647,15 @@ fn a_very_short_loop_that_turns_dear_is_seen_at_once() {
     let (site, mut view) = (0x51_7e40, Eight::new());
     let entry = at(site);
     entry.replace_cost(100, 200);
-    let plain = Pace::start(at(site), 100, 0, true, false, &view).plain();
-    assert_eq!(plain.unwrap().start, 0);
+    let quiet = start(at(site), 100, 0, true, false, &view);
+    assert!(quiet.plain().is_some() && !quiet.is_timed());
     view.chance = true;
     view.demand.set(Some(Demand::Awake));
     for then in [301, 1_000_000] {
-        let mut pace = Pace::start(at(site), 100, 0, true, false, &view);
-        assert!(pace.overturns(10, clock::now() - clock::ticks(100_000)));
+        let mut call = start(at(site), 100, 0, true, false, &view);
+        call.began(100_000);
+        assert!(call.overturns(10));
+        let mut pace = call.pace();
         let kind = (pace.alone, pace.brief, pace.long);
         assert_eq!(kind, (false, false, true), "as a loop of long items");
         pace.set_kind(0, false);
@@ -633,9 +664,9 @@ fn a_very_short_loop_that_turns_dear_is_seen_at_once() {
         (pace.items, pace.ticks) = (50, clock::ticks(500_000));
         pace.flush();
         view.chance = false;
-        let next = Pace::start(at(site), 100, 0, true, false, &view).plain();
+        let next = start(at(site), 100, 0, true, false, &view);
         assert!(
-            next.is_none_or(|plain| plain.start > 0),
+            next.plain().is_none() || next.is_timed(),
             "so is the next one"
         );
         let now = entry.predict(100).unwrap();
@@ -648,16 +679,17 @@ fn a_very_short_loop_that_turns_dear_is_seen_at_once() {
 fn short_inner_calls_seldom_look_at_the_clock() {
     let (entry, mut view) = (at(0x51_7e44), Eight::new());
     entry.replace_cost(10, 2_000);
-    let start = |inner, view: &Eight| {
-        let plain = Pace::start(entry, 10, 0, true, inner, view).plain();
-        plain.expect("shorter than a journey").start
+    let looks = |inner, view: &Eight| {
+        let start = start(entry, 10, 0, true, inner, view);
+        assert!(start.plain().is_some(), "shorter than a journey");
+        start.is_timed()
     };
-    assert!(start(false, &view) > 0);
-    assert_eq!(start(true, &view), 0);
+    assert!(looks(false, &view));
+    assert!(!looks(true, &view));
     view.chance = true;
-    assert!(start(true, &view) > 0);
+    assert!(looks(true, &view));
     // After a call that took far longer than known, each call looks.
     view.chance = false;
     entry.record_call_cost(10, 1_000_000);
-    assert!(start(true, &view) > 0);
+    assert!(looks(true, &view));
 }

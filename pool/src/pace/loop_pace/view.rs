@@ -6,8 +6,6 @@ use crate::pace::wakes::Wakes;
 
 /// What the pace must see of the pool.
 pub(crate) trait View {
-    /// The number of threads of the pool.
-    fn threads(&self) -> usize;
     /// Whether a thread looks after stuck owners.
     fn watched(&self) -> bool;
     /// Whether what begins here is no part of another loop. (One inside another may be of use to threads that
@@ -72,13 +70,4 @@ pub enum Bare {
         /// Whether threads are woken for it.
         wakes: bool,
     },
-}
-
-/// A loop that is known to be a very short one: each piece of it is one block.
-#[derive(Debug, Clone, Copy)]
-pub struct Plain {
-    /// The number of pieces.
-    pub pieces: usize,
-    /// When it began, if that is looked at; else 0.
-    pub start: u64,
 }
