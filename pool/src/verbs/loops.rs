@@ -14,6 +14,7 @@ use crate::pace::whole;
 use crate::queue::weight::Weight;
 use crate::work::under;
 use crate::work::worker::{FOR_LOOP, Worker};
+use std::mem::ManuallyDrop;
 use std::sync::atomic::AtomicPtr;
 
 pub use super::sites::{Call, Site, Timer, few};
@@ -383,12 +384,28 @@ pub fn look() -> Look {
 #[cold]
 #[inline(never)]
 fn look_now() -> Look {
-    Look(under::look().map(Box::new))
+    Look(under::look().map(|under| ManuallyDrop::new(Box::new(under))))
 }
 
-/// Kept until the end of a parallel call.
+#[cold]
+#[inline(never)]
+fn end_look(under: ManuallyDrop<Box<under::Under>>) {
+    drop(ManuallyDrop::into_inner(under));
+}
+
+/// Kept until the end of a parallel call. (The box is dropped by hand, so that a call under no token does not call its
+/// destructor.)
 #[derive(Debug)]
-pub struct Look(#[expect(dead_code, reason = "kept for its drop")] Option<Box<under::Under>>);
+pub struct Look(Option<ManuallyDrop<Box<under::Under>>>);
+
+impl Drop for Look {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if let Some(under) = self.0.take() {
+            end_look(under);
+        }
+    }
+}
 
 /// As [`lend`], of a part that was laid out.
 #[inline(always)]

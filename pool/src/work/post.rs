@@ -158,6 +158,11 @@ impl Shared {
         if barrier::is_refused() {
             return false;
         }
+        // Threads below guests count as asleep too. (Loops that are short call others often, and the seats of a large pool
+        // are many lines.)
+        if self.sleep.census().sleeping() == 0 {
+            return true;
+        }
         let is_own = |seat: &&Seat| own.is_some_and(|own| own.index == seat.index);
         let mut guests = false;
         for other in self.seats.iter().filter(|seat| !is_own(seat)) {
@@ -457,5 +462,24 @@ mod tests {
         parker(1).park();
         // No token is left with a thread that does not sleep.
         assert!(!parker(4).is_in_use() && !parker(0).is_in_use());
+    }
+
+    /// Where no thread looks after the others, the next thread that goes to sleep will, unless one sleeps already.
+    #[test]
+    fn the_next_thread_that_sleeps_looks_after_the_others() {
+        let shared = pool(3);
+        let step = |seat: usize, step| assert!(shared.sleep.take(&shared.seats[seat], step));
+        let is_watched = || shared.is_watched(Some(&shared.seats[0]));
+        assert!(is_watched(), "all are awake");
+        step(1, Step::Search);
+        assert!(is_watched(), "this one may sleep soon");
+        step(1, Step::Displace);
+        assert!(is_watched(), "the guest is asked to take care of it");
+        assert!(shared.seats[1].word.load().is_asked_for());
+        assert!(!shared.is_watched(None));
+        step(2, Step::Search);
+        step(2, Step::LieDown);
+        assert!(!is_watched(), "this one sleeps, and looks after no thread");
+        assert!(shared.looker.try_become(&shared.seats[2]) && is_watched());
     }
 }
