@@ -366,7 +366,7 @@ table() {
                 "unwind=workers, waits;family=workers, waits;kin=workers, waits;names=workers, waits;find=workers, waits;" \
                 "choice=workers, waits;yield=workers, waits;patience=sleep;looker=sleep;place=mail, posting;" \
                 "line=splits, lines of splits;search=splits, lines of splits;pace=pace of loops;whole=pace of loops;" \
-                "site=pace of loops;trial=trials of joins;thinned=maps that collect;passed=maps that collect;" \
+                "site=pace of loops;start=pace of loops;trial=trials of joins;thinned=maps that collect;passed=maps that collect;" \
                 "fault=faults of old", pairs, ";")
             for (i = 1; i <= count; i++) {
                 split(pairs[i], pair, "=")

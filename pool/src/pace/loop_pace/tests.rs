@@ -693,3 +693,18 @@ fn short_inner_calls_seldom_look_at_the_clock() {
     entry.record_call_cost(10, 1_000_000);
     assert!(looks(true, &view));
 }
+
+/// Of very short loops that take about what is known, few are noted: many threads read the line.
+#[test]
+fn few_very_short_loops_are_noted() {
+    let (entry, mut view) = (at(0x51_7e4c), Eight::new());
+    for chance in [false, true] {
+        entry.replace_cost(10, 2_000);
+        view.chance = chance;
+        let mut call = start(entry, 10, 0, false, false, &view);
+        call.began(3_000);
+        call.record(10);
+        let noted = entry.predict(10).is_some_and(|nanos| nanos > 2_000);
+        assert_eq!(noted, chance);
+    }
+}
