@@ -49,6 +49,8 @@ pub(crate) const ROWS: &[Row] = &[
     ("join-65536x100", joins),
     ("join-65536x1000", joins),
     ("nested-1000x100", nested),
+    ("walk-65536x100", walks),
+    ("walk-65536x1000", walks),
     ("pareto-20000x300", uneven),
     ("triangle-10000x4", uneven),
     ("tail-1000x2000", uneven),
@@ -227,6 +229,22 @@ fn joins(s: &Setup, name: &str) {
     let (leaves, nanos) = numbers(name);
     let ideal = s.share(leaves as u64 * nanos);
     s.warm_and_cold(name, leaves as u64, ideal, || tree(leaves, nanos));
+}
+
+/// The same tree by loops of two items.
+fn walk(leaves: usize, nanos: u64) -> u64 {
+    if leaves == 1 {
+        work(nanos);
+        return 1;
+    }
+    let halves = [leaves / 2; 2];
+    halves.par_iter().map(|&leaves| walk(leaves, nanos)).sum()
+}
+
+fn walks(s: &Setup, name: &str) {
+    let (leaves, nanos) = numbers(name);
+    let ideal = s.share(leaves as u64 * nanos);
+    s.warm_and_cold(name, leaves as u64, ideal, || walk(leaves, nanos));
 }
 
 fn nested(s: &Setup, name: &str) {

@@ -1,7 +1,8 @@
 //! What other threads see of a seat: its context is seen whole or not at all, its thread is started once, and a
-//! seat that is lent comes back.
+//! seat that is lent comes back. A guest does not leave a thread that relies on it.
 
 use super::{beside, check, explore};
+use crate::base::row::Row;
 use crate::base::sync::{AtomicUsize, Ordering, UnsafeCell};
 use crate::queue::nested::Pop;
 use crate::queue::steal::Steal;
@@ -213,4 +214,32 @@ fn a_seat_is_lent_and_given_back() {
             (0, 0)
         );
     });
+}
+
+/// A thread gets up, or an ordinary thread sits down, and relies on a guest that was asked. If that guest leaves then, it sees
+/// that the other seat is held.
+fn relied_on(hold: fn(&Sleep, &Seat) -> bool) {
+    explore(2, move || {
+        let seats = Row::new((0..2).map(|index| Seat::new(index, 2, Holder::Parked)));
+        let model = Arc::new((seats, Sleep::new(2, 2)));
+        let (seats, sleep) = &*model;
+        assert!(sleep.sit_down(&seats[0]) && sleep.ask_guests([&seats[0]]));
+        let relies = beside(&model, move |(seats, sleep)| {
+            assert!(hold(sleep, &seats[1]));
+            sleep.all_others_are_asked(seats, &seats[1])
+        });
+        let is_held = || seats[1].word.load().holder() != Holder::Parked;
+        let left = sleep.stand_up(&seats[0], is_held);
+        assert!(!relies.join().unwrap() || left != Left::Quietly);
+    });
+}
+
+#[test]
+fn a_guest_sees_a_thread_that_relies_on_it() {
+    relied_on(|sleep, seat| sleep.take(seat, Step::Rise) && sleep.end_search(seat));
+}
+
+#[test]
+fn a_guest_sees_a_guest_that_relies_on_it() {
+    relied_on(Sleep::sit_down);
 }

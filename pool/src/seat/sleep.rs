@@ -50,6 +50,9 @@ const GROUP: usize = 16;
 #[cfg(loom)]
 const GROUP: usize = 1;
 const GROUPS: usize = 8;
+/// The hints of a group, where they are the lowest bits; and the counts.
+const ALL: u64 = (1 << GROUP) - 1;
+const COUNTS: u64 = (1 << HINTS) - 1;
 
 /// This number of searching threads is enough for a task, whatever the others do.
 const ENOUGH: usize = if cfg!(any(loom, all(tine_sched, not(tine_lab)))) {
@@ -137,11 +140,22 @@ fn sleeper(index: usize) -> u64 {
     SLEEPING | 1 << (HINTS as usize + index % GROUP)
 }
 
+/// The places of the hints of a group that are set.
+#[inline]
+fn bits(hints: u64) -> impl Iterator<Item = usize> {
+    let mut left = hints & ALL;
+    std::iter::from_fn(move || {
+        let i = (left != 0).then(|| left.trailing_zeros() as usize)?;
+        left &= left - 1;
+        Some(i)
+    })
+}
+
 /// The counts in a group's word.
 #[inline(always)]
 fn counts(word: &AtomicU64) -> u64 {
     // Relaxed, here and below: only the order of changes of each word matters, and the fences around them.
-    word.load(Ordering::Relaxed) & ((1 << HINTS) - 1)
+    word.load(Ordering::Relaxed) & COUNTS
 }
 
 impl Sleep {
@@ -263,7 +277,7 @@ impl Sleep {
         loop {
             let census = self.census();
             let wanted = census.wants_more_beside(hidden, seats.first().len(), each);
-            if !wanted || (self.many && self.all_are_asked(seats, census)) {
+            if !wanted || (self.many && self.asked(seats, None).is_some()) {
                 return None;
             }
             let (mut spared, mut searched) = (None, false);
@@ -289,16 +303,48 @@ impl Sleep {
         }
     }
 
-    /// Whether all that sleep do so below guests that have been asked already, as it often is where a guest has spawned. A guest
-    /// that `census` does not count took the seat of a thread that searched, which sees to what was posted.
-    fn all_are_asked(&self, seats: &Row<Seat>, census: Census) -> bool {
-        let mut asked = 0;
-        let mut hinted = self.hinted(seats, 0);
-        hinted.all(|seat| {
-            asked += 1;
+    /// If all that sleep do so below guests that have been asked already, as it often is where a guest has spawned: how many these
+    /// are, as far as the hints tell. A guest that the census does not count took the seat of a thread that searched, which sees
+    /// to what was posted. The guest on the seat `but` need not have been asked, and is not counted.
+    fn asked(&self, seats: &Row<Seat>, but: Option<&Seat>) -> Option<usize> {
+        let (mut asked, mut unseen) = (0, 0);
+        let mut is_asked = |seat: &Seat| {
             let state = seat.word.load();
-            matches!(state.holder(), Holder::Guest | Holder::Lent) && state.is_asked_for()
-        }) && asked == census.sleeping()
+            let is_excepted = but.is_some_and(|but| but.index == seat.index);
+            asked += usize::from(!is_excepted);
+            state.is_above_its_thread() && (state.is_asked_for() || is_excepted)
+        };
+        let all = (0..)
+            .step_by(GROUP)
+            .zip(&self.counters)
+            .all(|(start, word)| {
+                let word = word.load(Ordering::Relaxed);
+                unseen += Census(word & COUNTS).sleeping();
+                bits(word >> HINTS).all(|i| {
+                    // Spare seats share bits: then there are fewer of these than sleepers.
+                    unseen = unseen.wrapping_sub(1);
+                    seats.get(start + i).is_some_and(&mut is_asked)
+                })
+            });
+        (all && unseen == 0).then_some(asked)
+    }
+
+    /// Whether each thread that sleeps does so below a guest, and that guest was asked already, or has the caller's `own` seat. No
+    /// such guest leaves without a look at that seat. False too if the hints do not tell.
+    pub(crate) fn all_others_are_asked(&self, seats: &Row<Seat>, own: &Seat) -> bool {
+        let asked = || self.asked(seats, Some(own));
+        match asked() {
+            None => false,
+            Some(0) => true,
+            // A thread has fenced when it got up, in `end_search`.
+            Some(_) if !own.word.load().is_visited() => true,
+            Some(_) => {
+                // SeqCst: pairs with the fence in `stand_up_asked`. Either a guest that was asked before and leaves
+                // sees that the caller's seat is held, or this thread sees that the guest is no longer asked.
+                fence(Ordering::SeqCst);
+                asked().is_some()
+            }
+        }
     }
 
     /// Asks all guests to see to what was posted when they leave. False if one has left meanwhile.
@@ -322,7 +368,7 @@ impl Sleep {
         let awake = self.take(seat, Step::Begin);
         if awake {
             // SeqCst: pairs with the fence in `post`: the look that follows sees the work of a poster that
-            // still counted this thread as searching.
+            // still counted this thread as searching. And with that in `stand_up_asked`: see `all_others_are_asked`.
             fence(Ordering::SeqCst);
         }
         awake
@@ -441,11 +487,12 @@ impl Sleep {
     fn hinted<'a>(&'a self, seats: &'a Row<Seat>, from: usize) -> impl Iterator<Item = &'a Seat> {
         let groups = self.counters.len();
         let starts = (0..groups).map(move |i| (from / GROUP + i) % groups * GROUP);
+        let first = from % GROUP;
         let of_group = move |start| {
-            let hints = self.word(start).load(Ordering::Relaxed) >> HINTS;
-            let all = (0..GROUP).map(move |i| (from + i) % GROUP);
-            all.filter(move |i| hints >> i & 1 == 1)
-                .map(move |i| start + i)
+            let hints = self.word(start).load(Ordering::Relaxed) >> HINTS & ALL;
+            // Turned, so that the bit of `from` is the first.
+            let turned = hints >> first | hints << (GROUP - first);
+            bits(turned).map(move |i| start + (first + i) % GROUP)
         };
         starts.flat_map(of_group).filter_map(|i| seats.get(i))
     }

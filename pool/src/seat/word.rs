@@ -127,6 +127,11 @@ impl State {
         matches!(self.holder(), Holder::Guest | Holder::Lent | Holder::Alone)
     }
 
+    /// Whether a guest sits here whose seat's own thread is counted as asleep.
+    pub(crate) fn is_above_its_thread(self) -> bool {
+        matches!(self.holder(), Holder::Guest | Holder::Lent)
+    }
+
     /// Whether some thread sits here.
     pub(crate) fn is_held(self) -> bool {
         use Holder::{Alone, Awake, Guest, Lent};

@@ -158,9 +158,9 @@ impl Shared {
         if barrier::is_refused() {
             return false;
         }
-        // Threads below guests count as asleep too. (Loops that are short call others often, and the seats of a large pool
-        // are many lines.)
-        if self.sleep.census().sleeping() == 0 {
+        // The census tells as well where it can. (Loops that are short call others often, and the seats of a large pool are many
+        // lines.)
+        if own.is_some_and(|own| self.sleep.all_others_are_asked(&self.seats, own)) {
             return true;
         }
         let is_own = |seat: &&Seat| own.is_some_and(|own| own.index == seat.index);
@@ -175,8 +175,7 @@ impl Shared {
         if !guests {
             return true;
         }
-        // SeqCst: pairs with the fence in `stand_up_asked`. Either a guest that was asked before and leaves
-        // sees that the caller's seat is held, or this thread sees that the guest is no longer asked.
+        // SeqCst: as in `all_others_are_asked`.
         fence(Ordering::SeqCst);
         let others = self.seats.iter().filter(|seat| !is_own(seat));
         own.is_some() && self.sleep.ask_guests(others)
@@ -369,7 +368,9 @@ impl Shared {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use crate::base::config::Handlers;
+    use crate::base::row::Row;
     use crate::seat::Seat;
+    use crate::seat::sleep::Sleep;
     use crate::seat::word::{Holder, Step};
     use crate::work::shared::{Plan, Shared};
     use std::sync::Arc;
@@ -467,19 +468,52 @@ mod tests {
     /// Where no thread looks after the others, the next thread that goes to sleep will, unless one sleeps already.
     #[test]
     fn the_next_thread_that_sleeps_looks_after_the_others() {
-        let shared = pool(3);
+        let shared = pool(40);
         let step = |seat: usize, step| assert!(shared.sleep.take(&shared.seats[seat], step));
-        let is_watched = || shared.is_watched(Some(&shared.seats[0]));
-        assert!(is_watched(), "all are awake");
+        let seat = |index: usize| Some(&shared.seats[index]);
+        let is_asked = |index: usize| shared.seats[index].word.load().is_asked_for();
+        let by_hints = |own| {
+            let own = &shared.seats[own];
+            shared.sleep.all_others_are_asked(&shared.seats, own)
+        };
+        assert!(shared.is_watched(seat(0)) && by_hints(0), "all are awake");
         step(1, Step::Search);
-        assert!(is_watched(), "this one may sleep soon");
+        assert!(shared.is_watched(seat(0)), "this one may sleep soon");
         step(1, Step::Displace);
-        assert!(is_watched(), "the guest is asked to take care of it");
-        assert!(shared.seats[1].word.load().is_asked_for());
+        assert!(by_hints(1), "only the guest's own thread sleeps");
+        assert!(!by_hints(0) && shared.is_watched(seat(0)));
+        assert!(is_asked(1), "to take care of it");
+        assert!(by_hints(0));
         assert!(!shared.is_watched(None));
+        for guest in [17, 33] {
+            step(guest, Step::Search);
+            step(guest, Step::Displace);
+            assert!(!by_hints(0) && !by_hints(1));
+            assert!(shared.is_watched(seat(1)) && is_asked(guest));
+            assert!(by_hints(0) && by_hints(1) && by_hints(guest));
+        }
         step(2, Step::Search);
         step(2, Step::LieDown);
-        assert!(!is_watched(), "this one sleeps, and looks after no thread");
-        assert!(shared.looker.try_become(&shared.seats[2]) && is_watched());
+        let watched = [0, 1].map(|own| shared.is_watched(seat(own)));
+        assert_eq!(watched, [false; 2], "this one sleeps, and looks after none");
+        assert!(shared.looker.try_become(&shared.seats[2]) && shared.is_watched(seat(0)));
+    }
+
+    /// Spare seats share the hints of others: then the seats themselves tell.
+    #[test]
+    fn a_sleeper_behind_the_hint_of_another_is_seen() {
+        let sleep = Sleep::new(16, 0);
+        let seats = Row::new((0..33).map(|index| Seat::new(index, 33, Holder::Awake)));
+        let step = |seat: usize, step| assert!(sleep.take(&seats[seat], step));
+        for guest in [4, 5] {
+            step(guest, Step::Search);
+            step(guest, Step::Displace);
+            assert!(sleep.ask_guests([&seats[guest]]));
+        }
+        assert!(sleep.all_others_are_asked(&seats, &seats[0]));
+        // This one shares the bit of the guest on 4, whose bit then looks like that on 5, and so on.
+        step(20, Step::Search);
+        step(20, Step::LieDown);
+        assert!(!sleep.all_others_are_asked(&seats, &seats[0]));
     }
 }
