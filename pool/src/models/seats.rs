@@ -226,7 +226,7 @@ fn relied_on(hold: fn(&Sleep, &Seat) -> bool) {
         assert!(sleep.sit_down(&seats[0]) && sleep.ask_guests([&seats[0]]));
         let relies = beside(&model, move |(seats, sleep)| {
             assert!(hold(sleep, &seats[1]));
-            sleep.all_others_are_asked(seats, &seats[1])
+            sleep.ask_others(seats, &seats[1]) == Some(true)
         });
         let is_held = || seats[1].word.load().holder() != Holder::Parked;
         let left = sleep.stand_up(&seats[0], is_held);

@@ -277,7 +277,7 @@ impl Sleep {
         loop {
             let census = self.census();
             let wanted = census.wants_more_beside(hidden, seats.first().len(), each);
-            if !wanted || (self.many && self.asked(seats, None).is_some()) {
+            if !wanted || (self.many && self.all_are_asked(seats)) {
                 return None;
             }
             let (mut spared, mut searched) = (None, false);
@@ -303,48 +303,61 @@ impl Sleep {
         }
     }
 
-    /// If all that sleep do so below guests that have been asked already, as it often is where a guest has spawned: how many these
-    /// are, as far as the hints tell. A guest that the census does not count took the seat of a thread that searched, which sees
-    /// to what was posted. The guest on the seat `but` need not have been asked, and is not counted.
-    fn asked(&self, seats: &Row<Seat>, but: Option<&Seat>) -> Option<usize> {
-        let (mut asked, mut unseen) = (0, 0);
-        let mut is_asked = |seat: &Seat| {
+    /// Whether all that sleep do so below guests that have been asked already, as it often is where a guest has spawned. A guest
+    /// that the census does not count took the seat of a thread that searched, which sees to what was posted.
+    fn all_are_asked(&self, seats: &Row<Seat>) -> bool {
+        let is_asked = |seat: &Seat| {
             let state = seat.word.load();
-            let is_excepted = but.is_some_and(|but| but.index == seat.index);
-            asked += usize::from(!is_excepted);
-            state.is_above_its_thread() && (state.is_asked_for() || is_excepted)
+            state.is_above_its_thread() && state.is_asked_for()
         };
-        let all = (0..)
-            .step_by(GROUP)
-            .zip(&self.counters)
-            .all(|(start, word)| {
-                let word = word.load(Ordering::Relaxed);
-                unseen += Census(word & COUNTS).sleeping();
-                bits(word >> HINTS).all(|i| {
-                    // Spare seats share bits: then there are fewer of these than sleepers.
-                    unseen = unseen.wrapping_sub(1);
-                    seats.get(start + i).is_some_and(&mut is_asked)
-                })
-            });
-        (all && unseen == 0).then_some(asked)
+        self.by_hints(seats, |seat| is_asked(seat).then_some(()))
+            .is_some()
     }
 
-    /// Whether each thread that sleeps does so below a guest, and that guest was asked already, or has the caller's `own` seat. No
-    /// such guest leaves without a look at that seat. False too if the hints do not tell.
-    pub(crate) fn all_others_are_asked(&self, seats: &Row<Seat>, own: &Seat) -> bool {
-        let asked = || self.asked(seats, Some(own));
-        match asked() {
-            None => false,
-            Some(0) => true,
-            // A thread has fenced when it got up, in `end_search`.
-            Some(_) if !own.word.load().is_visited() => true,
-            Some(_) => {
-                // SeqCst: pairs with the fence in `stand_up_asked`. Either a guest that was asked before and leaves
-                // sees that the caller's seat is held, or this thread sees that the guest is no longer asked.
-                fence(Ordering::SeqCst);
-                asked().is_some()
+    /// Asks all guests to take care of it when they leave, but the guest on the caller's `own` seat. False if another thread
+    /// sleeps, and no guest lies above it; `None` if the hints do not tell. No guest that was asked leaves without a look at the
+    /// caller's seat.
+    pub(crate) fn ask_others(&self, seats: &Row<Seat>, own: &Seat) -> Option<bool> {
+        let state = own.word.load();
+        if state.is_visited() {
+            if state.is_above_its_thread() && self.census().sleeping() == 1 {
+                return Some(true);
+            }
+            // SeqCst: pairs with the fence in `stand_up_asked`. Either a guest that was asked before and leaves
+            // sees that the caller's seat is held, or this thread sees that the guest is no longer asked.
+            // (A thread has fenced when it got up, in `end_search`.)
+            fence(Ordering::SeqCst);
+        }
+        let mut sleeps = false;
+        let all = self.by_hints(seats, |seat| {
+            let state = seat.word.load();
+            let is = seat.index == own.index || state.is_asked_for();
+            sleeps = state.holder() == Holder::Parked;
+            (state.is_above_its_thread() && (is || seat.word.ask())).then_some(())
+        });
+        match all {
+            Some(()) => Some(true),
+            None if sleeps => Some(false),
+            None => None,
+        }
+    }
+
+    /// Calls `each` for the seats whose threads sleep, by the hints, until it returns `None`. `None` too if the hints do not
+    /// name all of them.
+    fn by_hints(&self, seats: &Row<Seat>, mut each: impl FnMut(&Seat) -> Option<()>) -> Option<()> {
+        for (start, word) in (0..).step_by(GROUP).zip(&self.counters) {
+            let word = word.load(Ordering::Relaxed);
+            let mut unseen = Census(word & COUNTS).sleeping();
+            for i in bits(word >> HINTS) {
+                seats.get(start + i).and_then(&mut each)?;
+                // Spare seats share bits: then there are fewer of these than sleepers.
+                unseen = unseen.wrapping_sub(1);
+            }
+            if unseen != 0 {
+                return None;
             }
         }
+        Some(())
     }
 
     /// Asks all guests to see to what was posted when they leave. False if one has left meanwhile.
@@ -368,7 +381,7 @@ impl Sleep {
         let awake = self.take(seat, Step::Begin);
         if awake {
             // SeqCst: pairs with the fence in `post`: the look that follows sees the work of a poster that
-            // still counted this thread as searching. And with that in `stand_up_asked`: see `all_others_are_asked`.
+            // still counted this thread as searching. And with that in `stand_up_asked`: see `ask_others`.
             fence(Ordering::SeqCst);
         }
         awake

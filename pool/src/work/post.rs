@@ -158,10 +158,10 @@ impl Shared {
         if barrier::is_refused() {
             return false;
         }
-        // The census tells as well where it can. (Loops that are short call others often, and the seats of a large pool are many
-        // lines.)
-        if own.is_some_and(|own| self.sleep.all_others_are_asked(&self.seats, own)) {
-            return true;
+        // The words of the census are enough, in most cases. (Loops that are short call others often, and the seats of a large
+        // pool are many lines.)
+        if let Some(is) = own.and_then(|own| self.sleep.ask_others(&self.seats, own)) {
+            return is;
         }
         let is_own = |seat: &&Seat| own.is_some_and(|own| own.index == seat.index);
         let mut guests = false;
@@ -175,7 +175,7 @@ impl Shared {
         if !guests {
             return true;
         }
-        // SeqCst: as in `all_others_are_asked`.
+        // SeqCst: as in `ask_others`.
         fence(Ordering::SeqCst);
         let others = self.seats.iter().filter(|seat| !is_own(seat));
         own.is_some() && self.sleep.ask_guests(others)
@@ -472,25 +472,21 @@ mod tests {
         let step = |seat: usize, step| assert!(shared.sleep.take(&shared.seats[seat], step));
         let seat = |index: usize| Some(&shared.seats[index]);
         let is_asked = |index: usize| shared.seats[index].word.load().is_asked_for();
-        let by_hints = |own| {
-            let own = &shared.seats[own];
-            shared.sleep.all_others_are_asked(&shared.seats, own)
-        };
-        assert!(shared.is_watched(seat(0)) && by_hints(0), "all are awake");
+        assert!(shared.is_watched(seat(0)), "all are awake");
         step(1, Step::Search);
         assert!(shared.is_watched(seat(0)), "this one may sleep soon");
         step(1, Step::Displace);
-        assert!(by_hints(1), "only the guest's own thread sleeps");
-        assert!(!by_hints(0) && shared.is_watched(seat(0)));
-        assert!(is_asked(1), "to take care of it");
-        assert!(by_hints(0));
+        assert!(shared.is_watched(seat(1)));
+        assert!(!is_asked(1), "only the guest's own thread sleeps");
         assert!(!shared.is_watched(None));
+        assert!(shared.is_watched(seat(0)));
+        assert!(is_asked(1), "to take care of it");
         for guest in [17, 33] {
             step(guest, Step::Search);
             step(guest, Step::Displace);
-            assert!(!by_hints(0) && !by_hints(1));
+            assert!(shared.is_watched(seat(guest)) && !is_asked(guest));
             assert!(shared.is_watched(seat(1)) && is_asked(guest));
-            assert!(by_hints(0) && by_hints(1) && by_hints(guest));
+            assert!(shared.is_watched(seat(0)) && shared.is_watched(seat(guest)));
         }
         step(2, Step::Search);
         step(2, Step::LieDown);
@@ -499,21 +495,47 @@ mod tests {
         assert!(shared.looker.try_become(&shared.seats[2]) && shared.is_watched(seat(0)));
     }
 
+    /// A guest on a seat without a thread has none below it.
+    #[test]
+    fn a_guest_alone_is_not_above_the_only_sleeper() {
+        let shared = pool(2);
+        let step = |seat: usize, step| assert!(shared.sleep.take(&shared.seats[seat], step));
+        for (seat, way) in [
+            (0, Step::Go),
+            (0, Step::SitAlone),
+            (1, Step::Search),
+            (1, Step::LieDown),
+        ] {
+            assert!(shared.is_watched(Some(&shared.seats[0])));
+            step(seat, way);
+        }
+        assert!(!shared.is_watched(Some(&shared.seats[0])));
+    }
+
     /// Spare seats share the hints of others: then the seats themselves tell.
     #[test]
     fn a_sleeper_behind_the_hint_of_another_is_seen() {
         let sleep = Sleep::new(16, 0);
         let seats = Row::new((0..33).map(|index| Seat::new(index, 33, Holder::Awake)));
         let step = |seat: usize, step| assert!(sleep.take(&seats[seat], step));
+        let asks = || sleep.ask_others(&seats, &seats[0]);
         for guest in [4, 5] {
             step(guest, Step::Search);
             step(guest, Step::Displace);
-            assert!(sleep.ask_guests([&seats[guest]]));
+            assert_eq!(asks(), Some(true));
         }
-        assert!(sleep.all_others_are_asked(&seats, &seats[0]));
         // This one shares the bit of the guest on 4, whose bit then looks like that on 5, and so on.
         step(20, Step::Search);
         step(20, Step::LieDown);
-        assert!(!sleep.all_others_are_asked(&seats, &seats[0]));
+        assert_eq!(asks(), None);
+        step(20, Step::Wake);
+        assert_eq!(asks(), Some(true));
+        // The seat with this hint is held.
+        step(22, Step::Search);
+        step(22, Step::LieDown);
+        assert_eq!(asks(), None);
+        step(6, Step::Search);
+        step(6, Step::LieDown);
+        assert_eq!(asks(), None);
     }
 }
