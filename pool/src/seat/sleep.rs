@@ -328,14 +328,19 @@ impl Sleep {
             // (A thread has fenced when it got up, in `end_search`.)
             fence(Ordering::SeqCst);
         }
-        let mut sleeps = false;
-        let all = self.by_hints(seats, |seat| {
+        // None is asked in vain: a guest that was asked has more to do when it leaves.
+        let (mut sleeps, mut unasked) = (false, false);
+        let by_hints = self.by_hints(seats, |seat| {
             let state = seat.word.load();
-            let is = seat.index == own.index || state.is_asked_for();
             sleeps = state.holder() == Holder::Parked;
-            (state.is_above_its_thread() && (is || seat.word.ask())).then_some(())
+            unasked |= !state.is_asked_for() && seat.index != own.index;
+            state.is_above_its_thread().then_some(())
         });
-        match all {
+        match by_hints {
+            Some(()) if unasked => {
+                let others = |seat: &&Seat| seat.index != own.index;
+                Some(self.ask_guests(seats.iter().filter(others)))
+            }
             Some(()) => Some(true),
             None if sleeps => Some(false),
             None => None,
