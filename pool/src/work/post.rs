@@ -484,10 +484,15 @@ mod tests {
         for guest in [17, 33] {
             step(guest, Step::Search);
             step(guest, Step::Displace);
-            assert!(shared.is_watched(seat(guest)) && !is_asked(guest));
-            assert!(shared.is_watched(seat(1)) && is_asked(guest));
-            assert!(shared.is_watched(seat(0)) && shared.is_watched(seat(guest)));
         }
+        assert!(shared.is_watched(seat(17)) && is_asked(33));
+        assert!(!is_asked(17), "it asks itself nothing");
+        assert!(shared.is_watched(seat(1)) && is_asked(17));
+        assert!(
+            [0, 1, 17, 33]
+                .iter()
+                .all(|&own| shared.is_watched(seat(own)))
+        );
         step(2, Step::Search);
         step(2, Step::LieDown);
         let watched = [0, 1].map(|own| shared.is_watched(seat(own)));
